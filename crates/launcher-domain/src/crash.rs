@@ -70,14 +70,17 @@ pub enum CrashVerdict {
 pub struct CrashHistory(Vec<Timestamp>);
 
 impl CrashHistory {
-    /// Adds a crash at `now`, and returns the reaction. `was_ready` is true if the app was ready at any time before: an
-    /// app that was never ready is not started again, because it would probably crash at each start.
-    ///
-    /// The history keeps only crashes less than [`WINDOW`] away from `now`. The distance counts in both directions, so
-    /// a small correction of the clock removes no crash.
-    pub fn record(&mut self, now: Timestamp, was_ready: bool) -> CrashVerdict {
+    /// Adds a crash at `now`. The history keeps only crashes less than [`WINDOW`] away from it. The distance counts in both
+    /// directions, so a small correction of the clock removes no crash.
+    pub fn record(&mut self, now: Timestamp) {
         self.0.retain(|at| now.duration_since(*at).abs() < WINDOW);
         self.0.push(now);
+    }
+
+    /// Returns the reaction to the latest crash. `was_ready` is true if the app was ready at any time before: an app that was
+    /// never ready is not started again, because it would probably crash at each start.
+    #[must_use]
+    pub fn verdict(&self, was_ready: bool) -> CrashVerdict {
         if was_ready && self.0.len() < MAX_CRASHES { CrashVerdict::StartAgain } else { CrashVerdict::Fail }
     }
 

@@ -17,7 +17,8 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::build::Manifests;
-use crate::context::{Context, Entry, Version};
+use crate::context::Context;
+use crate::memory::{Applied as LastApply, Id, Version};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_managed, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
@@ -60,9 +61,10 @@ pub(crate) async fn apply(
         ensure_claim(context, name, uid, claim).await?;
     }
     ensure_pod(context, uid, pod, plan).await?;
-    let service = ensure_object(context, service, version_by_change, &children.services).await;
+    let id = Id { name, uid };
+    let service = ensure_object(context, id, service, version_by_change, &children.services).await;
     let ingress = match ingress {
-        Some(ingress) => ensure_object(context, ingress, version_by_change, &children.ingresses).await,
+        Some(ingress) => ensure_object(context, id, ingress, version_by_change, &children.ingresses).await,
         None => delete_object::<Ingress, _>(context, name, uid, &children.ingresses).await,
     };
     let created = children.service_created(&context.settings.namespace, name);
@@ -81,7 +83,7 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
     )
     .await;
     ingress.and(service).and(pod)?;
-    context.forget(name);
+    context.memory.forget(uid);
     Ok(())
 }
 
@@ -91,9 +93,10 @@ fn version_by_change(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
-/// Applies an object. Sends no request if the apply cache shows that the object is unchanged since its last apply.
+/// Applies an object. Sends no request if the memory shows that the object is unchanged since its last apply.
 async fn ensure_object<K, S>(
     context: &Context,
+    id: Id<'_>,
     wanted: &K,
     version: fn(&ObjectMeta) -> Version,
     seen: &Store<S>,
@@ -103,17 +106,17 @@ where
     S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
 {
     let name = wanted.name_any();
-    let key = (K::kind(&()).into_owned(), name.clone());
+    let kind = K::kind(&());
     if let Some(object) = seen.get(&ObjectRef::new(&name).within(&context.settings.namespace)) {
-        let entry = Entry::new(wanted, version(Resource::meta(&*object)));
-        if context.apply_cache.contains(&key, &entry) {
+        let last = LastApply::new(wanted, version(Resource::meta(&*object)));
+        if context.memory.is_applied(id.uid, &kind, &last) {
             return Ok(());
         }
     }
     context.fence.check()?;
     let applied = context.api::<K>().patch(&name, &server_side_apply(), &Patch::Apply(wanted)).await;
     let applied = applied.map_err(ApplyError::apply::<K>(&name))?;
-    context.apply_cache.record(key, Entry::new(wanted, version(applied.meta())));
+    context.memory.record_applied(id, &kind, LastApply::new(wanted, version(applied.meta())));
     Ok(())
 }
 
@@ -180,11 +183,11 @@ async fn ensure_claim(
 
 /// Two pods must not use one volume at the same time: apps such as JupyterLab expect to be alone with their files.
 fn check_unused(context: &Context, volume: &str, workshop: &str, uid: &str) -> Result<(), ApplyError> {
-    let user = match context.children.other_user(volume, uid) {
-        Some(user) => user,
-        None => context.volume_users.reserve(volume, workshop),
-    };
-    if user == workshop { Ok(()) } else { Err(ApplyError::VolumeInUse { volume: volume.to_owned(), user }) }
+    let user = context.children.other_user(volume, uid);
+    match user.or_else(|| context.memory.reserve(Id { name: workshop, uid }, volume)) {
+        None => Ok(()),
+        Some(user) => Err(ApplyError::VolumeInUse { volume: volume.to_owned(), user }),
+    }
 }
 
 /// Creates or deletes the pod, as the plan says.

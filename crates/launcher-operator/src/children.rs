@@ -1,29 +1,27 @@
 //! Watch caches of the Services, Ingresses and pods of the Workshops. They keep only fields that the operator reads, to
 //! save memory.
 
-use std::collections::HashMap;
 use std::mem::take;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use futures_util::future::ready;
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus, Service};
 use k8s_openapi::api::networking::v1::Ingress;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, reflector, watcher};
 use kube::{Api, Client, Resource, ResourceExt};
-use launcher_domain::sync::lock;
 use launcher_workshop::pod_template::SNAPSHOT;
 use launcher_workshop::{APP_LABEL, DISPATCHED_AT, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::Sender;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
-use crate::diagnose::is_disrupted;
+use crate::memory::Memory;
 use crate::metadata::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by, workshop_uid};
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
@@ -129,13 +127,13 @@ impl Children {
 
 impl Watches {
     /// Starts the watches. Returns the changed Services and Ingresses, and the Workshops of changed pods: the controller
-    /// reconciles a Workshop after each of these changes. Reports each version of a pod to `disrupted`, and each repeated
+    /// reconciles a Workshop after each of these changes. Reports each version of a pod to `memory`, and each repeated
     /// list to `relisted`.
     pub(crate) fn streams(
         self,
         client: &Client,
         namespace: &str,
-        disrupted: Arc<DisruptedPods>,
+        memory: Arc<Memory>,
         relisted: &Sender<()>,
     ) -> (
         impl ChangeStream<PartialObjectMeta<Service>>,
@@ -150,7 +148,7 @@ impl Watches {
             .inspect(report_relists(relisted.clone()))
             .touched_objects()
             .filter_map(move |pod| {
-                let pod = pod.ok().inspect(|pod| disrupted.observe(pod));
+                let pod = pod.ok().inspect(|pod| memory.observe_pod(pod));
                 ready(pod.and_then(|pod| workshop_ref(&pod)))
             });
         let services = metadata_of(client, namespace, services, relisted.clone());
@@ -284,38 +282,6 @@ fn prune_container(status: &mut ContainerStatus) {
     let (name, state, last_state) = (take(&mut status.name), status.state.take(), status.last_state.take());
     let restart_count = status.restart_count;
     *status = ContainerStatus { name, state, last_state, restart_count, ..ContainerStatus::default() };
-}
-
-/// The last version of the last disrupted pod of each Workshop, also after the pod is gone. The cluster can delete a pod at
-/// once: the watch cache then has no pod. Only the last observed version of the pod shows that the cluster deleted it, and not
-/// an administrator.
-#[derive(Debug, Default)]
-pub(crate) struct DisruptedPods(Mutex<HashMap<String, Pod>>);
-
-impl DisruptedPods {
-    /// Notes a new version of a pod. A disruption can be cancelled.
-    pub(crate) fn observe(&self, pod: &Pod) {
-        let workshop = pod.name_any();
-        let mut pods = lock(&self.0);
-        if is_disrupted(pod) {
-            pods.insert(workshop, pod.clone());
-        } else if pods.get(&workshop).is_some_and(|known| known.metadata.uid == pod.metadata.uid) {
-            pods.remove(&workshop);
-        }
-    }
-
-    /// Returns the last disrupted pod of the Workshop with this name and uid. The pod counts as being deleted.
-    pub(crate) fn find(&self, workshop: &str, uid: &str) -> Option<Pod> {
-        let mut pod = lock(&self.0).get(workshop).filter(|pod| is_owned_by(&pod.metadata, uid))?.clone();
-        let unknown = || Time(pod.metadata.creation_timestamp.as_ref().map_or(Timestamp::UNIX_EPOCH, |time| time.0));
-        pod.metadata.deletion_timestamp = Some(pod.metadata.deletion_timestamp.clone().unwrap_or_else(unknown));
-        Some(pod)
-    }
-
-    /// Forgets the pod of a Workshop whose workload is deleted.
-    pub(crate) fn forget(&self, workshop: &str) {
-        lock(&self.0).remove(workshop);
-    }
 }
 
 #[cfg(test)]

@@ -9,57 +9,55 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
-use launcher_domain::StartStep;
-use launcher_domain::crash::CrashVerdict;
 use launcher_domain::listening::LISTEN_GRACE;
+use launcher_domain::{Report, StartStep};
+use launcher_workshop::Workshop;
+use launcher_workshop::lifecycle::{App, Deadline, Routes, Start, StartTimeout, Workload};
 
 use crate::settings::OperatorSettings;
-pub(crate) use container::material_report;
-pub(crate) use crashes::{AppCrashes, UnrecordedCrash, app_crashes};
-use failure::Deadline;
+use container::material_report;
+pub use crashes::UnrecordedCrash;
+use crashes::app_crashes;
+pub(crate) use crashes::crashes_before_readiness;
 pub use failure::{DetailSource, Failure};
 pub(crate) use failure::{add, sentence};
-use pod::{Disruption, find_disruption, is_ending};
-pub(crate) use pod::{archive_address, condition, ends_workshop, has_ended, is_disrupted, moved, restore_address};
+use pod::{Disruption, archive_address, find_disruption, is_ending, restore_address};
+pub(crate) use pod::{condition, ends_workshop, has_ended, is_disrupted, moved};
 
 /// Interval of searches for a warning about a missing Secret, and for the listening sockets of an app. The kubelet may write
 /// the warning after the first search.
 const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
 
-/// The observed state of one workload.
-#[derive(Debug, Clone, Copy)]
-pub struct ObservedWorkload<'a> {
+/// What the operator knows about the workload of a Workshop.
+#[derive(Debug, Clone)]
+pub struct Look<'a> {
+    /// The Workshop.
+    pub workshop: &'a Workshop,
     /// The pods of the workload, in any order.
     pub pods: &'a [Pod],
-    /// Time at which the wait for readiness began: the creation of the workload, or the last loss of readiness.
-    pub waiting_since: Timestamp,
+    /// A disrupted pod that is gone. It explains the disruption, and nothing else.
+    pub gone: Option<Pod>,
+    /// Creation of the workload; `None` while it is being created.
+    pub created: Option<Timestamp>,
+    /// Time at which the operator first saw the Workshop.
+    pub seen: Timestamp,
     /// Time at which the operator first saw the current failure of an image pull; `None` if no pull fails now.
     pub pull_fails_since: Option<Timestamp>,
-    /// Reaction to the latest crash of an app that may start again in place. `None` if its files end with a crash,
-    /// or if its workshop was never ready: it then fails when it exceeds its memory or crashes repeatedly.
-    pub crash_verdict: Option<CrashVerdict>,
-    /// True if the files of the workshop are outside the pod: another pod can continue with them.
-    pub keeps_files: bool,
+    /// The Ingress, or why there is none.
+    pub routes: Routes,
 }
 
-/// The diagnosed state of a workload.
+/// An observed workload, and what is still to be done for it.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Diagnosis {
-    /// The app answers.
-    Ready,
-    /// The app is not ready yet.
-    Waiting {
-        /// The current step of the start.
-        step: StartStep,
-        /// Time of the next deadline: reconcile again then, even without a change.
-        until: Timestamp,
-        /// Name of the pod, if it has waited so long for its volumes that the Secret of a volume may be missing.
-        stuck_pod: Option<String>,
-        /// Name of the pod, if its app has run for [`LISTEN_GRACE`] without an answer: it may listen on another port.
-        silent_pod: Option<String>,
-    },
-    /// The workload cannot continue.
-    Failed(Failure),
+pub struct Diagnosis {
+    /// The observation, without URLs.
+    pub workload: Workload<DetailSource>,
+    /// Name of the pod, if it has waited so long for its volumes that the Secret of a volume may be missing.
+    pub stuck_pod: Option<String>,
+    /// Name of the pod, if its app has run for [`LISTEN_GRACE`] without an answer: it may listen on another port.
+    pub silent_pod: Option<String>,
+    /// Annotation with the latest crash, which the pod does not have yet.
+    pub unrecorded: Option<UnrecordedCrash>,
 }
 
 /// True if an image pull of one of these pods is failing. Pods that are being deleted do not count.
@@ -70,40 +68,78 @@ pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
 
 /// Diagnoses a workload at `now`.
 #[must_use]
-pub fn diagnose(observed: &ObservedWorkload<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
-    let disruption = observed.pods.iter().find_map(find_disruption);
-    if let Some(Disruption { failure, has_successor, .. }) = &disruption
-        && !(observed.keeps_files && *has_successor)
-    {
-        return Diagnosis::Failed(failure.clone());
-    }
+pub fn diagnose(look: Look<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
+    let Look { workshop, pods, gone, created, seen, pull_fails_since, routes } = look;
+    let keeps_files = workshop.spec.storage.is_some();
+    let disruption = pods.iter().chain(&gone).find_map(find_disruption);
     // A terminating or disrupted pod can explain why it was removed, but not the state of its replacement.
     let is_live =
         |pod: &&Pod| pod.metadata.deletion_timestamp.is_none() && !(is_ending(pod) && find_disruption(pod).is_some());
-    let live: Vec<&Pod> = observed.pods.iter().filter(is_live).collect();
-    if let Some(failure) = live.iter().find_map(|pod| container::find_permanent_failure(pod, observed.crash_verdict)) {
-        return Diagnosis::Failed(failure);
-    }
-    if live.iter().any(|pod| pod::is_ready(pod)) {
-        return Diagnosis::Ready;
-    }
-    let too_late = || disruption.map_or_else(|| pod::start_timeout(&live), |disruption| disruption.failure);
-    let start = Deadline::new(observed.waiting_since, settings.start_timeout, too_late);
-    let pull_fails_since = observed.pull_fails_since.unwrap_or(now);
-    let waits = live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since));
-    let deadlines: Vec<Deadline> = waits.chain([start]).collect();
-    if let Some(passed) = deadlines.iter().find(|deadline| deadline.at <= now) {
-        return Diagnosis::Failed(passed.failure.clone());
-    }
-    let mounts = settings.proxy_secret_name.as_ref().and_then(|_| pod::unprepared(live.first()?));
-    let mounts_until = mounts.map(|since| add(since, settings.room_grace));
-    let stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
-    let silent_from = live.first().and_then(|pod| pod::app_runs_since(pod)).map(|since| add(since, LISTEN_GRACE));
-    let silent_pod = silent_from.filter(|at| *at <= now).and_then(|_| live.first()?.metadata.name.clone());
-    let search = |from: Timestamp| if from > now { from } else { add(now, SEARCH_INTERVAL) };
-    let searches = mounts_until.into_iter().chain(silent_from).map(search);
-    let next = deadlines.iter().map(|deadline| deadline.at).chain(searches).min();
-    // Without a pod, the workload is new, or its former pod is still there.
-    let step = live.first().map_or(StartStep::Preparing, |pod| pod::step(pod));
-    Diagnosis::Waiting { step, until: next.unwrap_or(now), stuck_pod, silent_pod }
+    let live: Vec<&Pod> = pods.iter().filter(is_live).collect();
+    let crashes = app_crashes(workshop, pods);
+    let failure = || live.iter().find_map(|pod| container::find_permanent_failure(pod, crashes.is_some()));
+    // The owner reaches a new app only through its routes.
+    let is_reachable = !matches!(routes, Routes::Refused(_)) || was_ready(workshop);
+    let (mut stuck_pod, mut silent_pod) = (None, None);
+    let app = match &disruption {
+        Some(Disruption { failure, has_successor, .. }) if !(keeps_files && *has_successor) => {
+            App::Failed(failure.clone())
+        }
+        disruption => match failure() {
+            Some(failure) => App::Failed(failure),
+            None if is_reachable && live.iter().any(|pod| pod::is_ready(pod)) => App::Ready,
+            None => {
+                let name = || live.first()?.metadata.name.clone();
+                let [mounts_until, silent_from] = searches(&live, settings);
+                stuck_pod = mounts_until.filter(|at| *at <= now).and_then(|_| name());
+                silent_pod = silent_from.filter(|at| *at <= now).and_then(|_| name());
+                let failure = match disruption {
+                    Some(disruption) => disruption.failure.clone(),
+                    None => pod::start_timeout(&live),
+                };
+                let pull_fails_since = pull_fails_since.unwrap_or(now);
+                let search = |from: Timestamp| if from > now { from } else { add(now, SEARCH_INTERVAL) };
+                App::Starting(Start {
+                    // Without a pod, the workload is new, or its former pod is still there.
+                    step: live.first().map_or(StartStep::Preparing, |pod| pod::step(pod)),
+                    seen: Some(seen),
+                    timeout: Some(StartTimeout { limit: settings.start_timeout, created, failure }),
+                    deadlines: waits(&live, settings, pull_fails_since),
+                    look_again: mounts_until.into_iter().chain(silent_from).map(search).min(),
+                })
+            }
+        },
+    };
+    let (crash, unrecorded) = crashes.unwrap_or_default();
+    let workload = Workload {
+        app,
+        crash,
+        moved: moved(pods.iter().chain(&gone)).filter(|_| keeps_files),
+        // A pod that replaces another one has no report yet: the status keeps the former one.
+        report: Report { material: material_report(workshop, pods, settings), ..Report::default() },
+        routes,
+        archive_address: archive_address(&workshop.spec, pods),
+        restore_address: restore_address(&workshop.spec, pods),
+        is_outdated: false,
+    };
+    Diagnosis { workload, stuck_pod, silent_pod, unrecorded }
+}
+
+/// True if the app of the Workshop has been ready at some time.
+pub(crate) fn was_ready(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
+}
+
+fn waits(live: &[&Pod], settings: &OperatorSettings, pull_fails_since: Timestamp) -> Vec<Deadline<DetailSource>> {
+    live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since)).collect()
+}
+
+/// Returns the times from which the operator searches for a missing Secret, and for the listening sockets of the app.
+fn searches(live: &[&Pod], settings: &OperatorSettings) -> [Option<Timestamp>; 2] {
+    let Some(pod) = live.first() else { return [None, None] };
+    let mounts = settings.proxy_secret_name.as_ref().and_then(|_| pod::unprepared(pod));
+    [
+        mounts.map(|since| add(since, settings.room_grace)),
+        pod::app_runs_since(pod).map(|since| add(since, LISTEN_GRACE)),
+    ]
 }

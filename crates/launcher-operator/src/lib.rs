@@ -1,8 +1,9 @@
 //! The operator: turns each Workshop into a pod, a Service and an Ingress. It reports the Workshop's state in
 //! the status, and terminates the workload at the expiry. It never opens the database.
 //!
-//! A reconcile has five steps: read the watch cache, [`validate`], [`build`], apply, and derive the status. Validating,
-//! building and deriving are pure. [`run`] reconciles only while this operator is the leader.
+//! A reconcile has six steps: look at the watch cache, [`validate`], [`build`], apply, decide, and write the status.
+//! Validating, building and deciding are pure. The fleets share the decision: [`launcher_workshop::lifecycle`]. [`run`]
+//! reconciles only while this operator is the leader.
 
 mod apply;
 pub mod build;
@@ -10,17 +11,19 @@ mod children;
 mod context;
 pub mod diagnose;
 mod downloads;
+mod failure_details;
 pub mod lease;
 mod live_read;
+mod memory;
 mod metadata;
 mod metrics;
 mod reconcile;
 mod run;
 pub mod settings;
-mod status;
 pub mod traces;
 pub mod validate;
 pub mod workload;
+mod write;
 
 pub use children::prune_pod;
 pub use metadata::{FIELD_MANAGER, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL};

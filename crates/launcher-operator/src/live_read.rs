@@ -9,10 +9,10 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{ApiResource, DynamicObject};
 use kube::{Api, ResourceExt};
 use launcher_workshop::Workshop;
+use launcher_workshop::lifecycle::has_expired;
 
 use crate::context::Context;
-use crate::diagnose::{Diagnosis, has_ended};
-use crate::validate::has_expired;
+use crate::diagnose::has_ended;
 use crate::workload::{LEAST_AGE, Plan, Wanted, plan};
 
 pub(crate) const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
@@ -53,14 +53,9 @@ pub(crate) async fn read_unparsed(context: &Context, known: &ObjectMeta) -> Resu
     Ok(found.filter(|found| found.metadata.uid == known.uid && found.metadata.generation == known.generation))
 }
 
-/// Returns the time until the end of the workload or the next deadline of the diagnosis. It is at most [`RESYNC_INTERVAL`], and at most
+/// Returns the time until `next`, the next deadline of the workload. It is at most [`RESYNC_INTERVAL`], and at most
 /// [`LEAST_AGE`] if a pod has ended.
-pub(crate) fn requeue_delay(diagnosis: &Diagnosis, end: Option<Timestamp>, pods: &[Pod], now: Timestamp) -> Duration {
-    let deadline = match diagnosis {
-        Diagnosis::Waiting { until, .. } => Some(*until),
-        Diagnosis::Ready | Diagnosis::Failed(_) => None,
-    };
+pub(crate) fn requeue_delay(next: Option<Timestamp>, pods: &[Pod], now: Timestamp) -> Duration {
     let most = if pods.iter().any(has_ended) { LEAST_AGE } else { RESYNC_INTERVAL };
-    let next = deadline.into_iter().chain(end).min();
     next.map_or(most, |next| Duration::try_from(next.duration_since(now)).unwrap_or_default().min(most))
 }

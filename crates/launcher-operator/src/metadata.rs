@@ -1,12 +1,11 @@
 //! Metadata of Kubernetes objects: the names that the operator writes, the owner of an object, and the record of crashes in an
 //! annotation of the pod.
 
-use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PatchParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
-use launcher_domain::crash::{CrashHistory, CrashVerdict, MAX_CRASHES};
+use launcher_domain::crash::CrashHistory;
 use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 use serde::{Deserialize, Serialize};
 
@@ -84,10 +83,11 @@ pub(crate) fn is_of_another_workshop(object: &ObjectMeta, uid: &str) -> bool {
 /// Value of the annotation [`CRASHES`]: the crashes that the operator has counted in this pod.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct CrashRecord {
-    /// Number of the latest counted crash; 0 if none.
+    /// Number of the latest crash that was counted, or that happened before the first readiness; 0 if none.
     pub(crate) number: i32,
-    /// Times of the latest crashes, at most [`MAX_CRASHES`], the oldest first.
-    times: Vec<Timestamp>,
+    /// Times of the latest crashes.
+    #[serde(rename = "times")]
+    pub(crate) crashes: CrashHistory,
     /// True if some files of the app end with a crash.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) files_lost: bool,
@@ -113,19 +113,5 @@ impl CrashRecord {
     /// Returns the value of the annotation.
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-
-    /// Returns the record with these crashes, the last of which has this number.
-    pub(crate) fn with(&self, number: i32, crashes: impl Iterator<Item = Timestamp>) -> Self {
-        let mut times: Vec<Timestamp> = self.times.iter().copied().chain(crashes).collect();
-        times.drain(..times.len().saturating_sub(MAX_CRASHES));
-        Self { number, times, files_lost: self.files_lost }
-    }
-
-    /// Applies the rule of the domain to all crashes in their order. The result does not depend on the current time: a
-    /// reconcile that is repeated later has the same verdict.
-    pub(crate) fn verdict(&self) -> CrashVerdict {
-        let mut history = CrashHistory::default();
-        self.times.iter().fold(CrashVerdict::StartAgain, |_, at| history.record(*at, true))
     }
 }

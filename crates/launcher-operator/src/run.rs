@@ -17,7 +17,7 @@ use tokio::time::{MissedTickBehavior, interval};
 
 use crate::apply::deletion::remove_orphans;
 use crate::children::{Children, Guarded, Watches, prune_workshop, report_relists, watch};
-use crate::context::{ApplyCache, Backoff, Context, FirstSeen, VolumeUsers};
+use crate::context::Context;
 use crate::downloads;
 use crate::lease::{Election, Fence};
 use crate::metrics::{Metrics, WorkshopCounts};
@@ -86,14 +86,7 @@ impl Operator {
             reporter: Reporter { controller: "workshop-operator".to_owned(), instance: Some(self.identity.clone()) },
             fence: fence.clone(),
             children,
-            apply_cache: ApplyCache::default(),
-            backoff: Backoff::default(),
-            pull_failures: FirstSeen::default(),
-            refusals: FirstSeen::default(),
-            volume_waits: FirstSeen::default(),
-            unreported_steps: FirstSeen::default(),
-            disrupted_pods: Arc::default(),
-            volume_users: VolumeUsers::default(),
+            memory: Arc::default(),
         }
     }
 }
@@ -166,7 +159,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
         .reflect(writer)
         .inspect(report_relists(relisted.clone()))
         .touched_objects();
-    let (services, ingresses, pods) = watches.streams(&client, &namespace, context.disrupted_pods.clone(), &relisted);
+    let (services, ingresses, pods) = watches.streams(&client, &namespace, context.memory.clone(), &relisted);
     let outcomes = Controller::for_stream(workshops, reader.clone())
         .owns_stream(services)
         .owns_stream(ingresses)
@@ -189,7 +182,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
                 None => return ControllerError,
                 Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled Workshop"),
                 Some(Err(controller::Error::ObjectNotFound(object))) => {
-                    context.forget(&object.name);
+                    context.memory.forget_name(&object.name);
                     // The receiver lives as long as this loop.
                     drop(gone.send(object.name));
                 }

@@ -79,12 +79,6 @@ fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReaso
     }
 }
 
-/// True if the Workshop has expired. With a planned snapshot, the grace period must be over, too.
-pub(crate) fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {
-    let ready_at = workshop.status.as_ref().and_then(|status| status.ready_at);
-    has_passed(workshop.spec.end(ready_at), now)
-}
-
 /// True if this time has passed. `None` means "never".
 #[must_use]
 pub fn has_passed(time: Option<Timestamp>, now: Timestamp) -> bool {

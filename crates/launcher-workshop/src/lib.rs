@@ -5,10 +5,13 @@
 //!
 //! [`pod_template`] checks the pod templates of templates, for the launcher and for the operator.
 //!
+//! [`lifecycle`] decides for all fleets what happens to a Workshop.
+//!
 //! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
 pub mod app;
 mod download;
+pub mod lifecycle;
 mod material;
 pub mod pod_template;
 mod spec;
@@ -23,7 +26,7 @@ pub use spec::{
     Workshop, WorkshopResources, WorkshopRestore, WorkshopSnapshot, WorkshopSpec, WorkshopStorage,
     is_parameters_secret, parameter_key, parameters_secret,
 };
-pub use status::{Phase, READY, WorkshopStatus};
+pub use status::{EXPOSED, Phase, READY, WorkshopStatus};
 
 use jiff::Timestamp;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;

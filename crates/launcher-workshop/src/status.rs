@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 
 /// Type of the condition that is true while the app answers.
 pub const READY: &str = "Ready";
+/// Type of the condition that is true while the Workshop is exposed.
+pub const EXPOSED: &str = "Exposed";
 
 /// Phase of a Workshop.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -85,8 +87,7 @@ pub struct WorkshopStatus {
     /// Time at which the workshop was first ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ready_at: Option<Timestamp>,
-    /// Expiry: `expiresAt` of the spec, or the end of the lifetime. Absent before the workshop was ready, and on fleets on
-    /// one machine.
+    /// Expiry: `expiresAt` of the spec, or the end of the lifetime. Absent before the workshop was ready.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
     /// Generation of the spec that this status describes.

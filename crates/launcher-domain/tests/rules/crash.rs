@@ -8,7 +8,8 @@ use crate::{at, instance, seen};
 /// Records crashes at these seconds, and returns the last verdict.
 fn last_verdict(crashes: &[i64]) -> CrashVerdict {
     let mut history = CrashHistory::default();
-    crashes.iter().fold(CrashVerdict::StartAgain, |_, second| history.record(at(*second), true))
+    crashes.iter().for_each(|second| history.record(at(*second)));
+    history.verdict(true)
 }
 
 #[test]
@@ -32,19 +33,22 @@ fn third_crash_within_ten_minutes_fails() {
 
 #[test]
 fn app_that_was_never_ready_fails_at_first_crash() {
-    assert_eq!(CrashHistory::default().record(at(0), false), CrashVerdict::Fail);
+    let mut history = CrashHistory::default();
+    history.record(at(0));
+    assert_eq!(history.verdict(false), CrashVerdict::Fail);
 }
 
 #[test]
 fn history_survives_storage() {
     let mut history = CrashHistory::default();
     assert!(history.is_empty());
-    history.record(at(0), true);
-    history.record(at(1), true);
+    history.record(at(0));
+    history.record(at(1));
     let mut stored: CrashHistory = serde_json::from_str(&serde_json::to_string(&history).unwrap()).unwrap();
     assert_eq!(stored, history);
     assert!(!stored.is_empty());
-    assert_eq!(stored.record(at(2), true), CrashVerdict::Fail);
+    stored.record(at(2));
+    assert_eq!(stored.verdict(true), CrashVerdict::Fail);
 }
 
 proptest! {
@@ -58,7 +62,8 @@ proptest! {
             times.push(now);
             let recent = times.iter().filter(|time| now - **time < 600).count();
             let expected = if recent < MAX_CRASHES { CrashVerdict::StartAgain } else { CrashVerdict::Fail };
-            prop_assert_eq!(history.record(at(now), true), expected);
+            history.record(at(now));
+            prop_assert_eq!(history.verdict(true), expected);
         }
     }
 }

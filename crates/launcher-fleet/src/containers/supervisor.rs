@@ -12,8 +12,7 @@ mod watch;
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::crash::CrashVerdict;
-use launcher_workshop::{Phase, WorkshopStatus};
+use launcher_workshop::WorkshopStatus;
 use tokio::time::sleep;
 
 use super::build::MaterialVolume;
@@ -83,12 +82,12 @@ async fn run(workload: &Arc<Workload>) -> Outcome {
                 delay = (delay * 2).min(MAX_RETRY_DELAY);
             }
             Outcome::Crashed(reason) => {
-                if record_crash(workload, &reason).await == CrashVerdict::Fail {
-                    return Outcome::Failed(reason);
+                if let Err(ended) = record_crash(workload, reason).await {
+                    return ended;
                 }
                 delay = RETRY_DELAY;
             }
-            ended @ (Outcome::Expired | Outcome::Failed(_) | Outcome::Ending(_)) => return ended,
+            ended @ (Outcome::Expired(_) | Outcome::Failed(_) | Outcome::Ending(_)) => return ended,
         }
     }
 }
@@ -100,23 +99,20 @@ async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
     let (status, grace) = match outcome {
         Outcome::Failed(failure) => {
             let tail = retry(workload, || log_tail(workload)).await;
-            let status = WorkshopStatus::failed(*failure, tail);
+            let now = workload.context().data_dir.clock.now();
+            let status = workload.stored_record().failed(*failure, tail, now);
             store_final_status(workload, &status).await;
             (status, Duration::ZERO)
         }
         Outcome::Ending(status) => (*status, Duration::ZERO),
-        Outcome::Expired => {
-            let status = WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() };
-            (status, workload.context().settings.stop_grace)
-        }
+        Outcome::Expired(status) => (*status, workload.context().settings.stop_grace),
         Outcome::Crashed(_) | Outcome::Restart | Outcome::Retry(_) => return,
     };
     let name = workload.stored_record().name();
     tracing::info!(workshop = name, phase = ?status.phase, reason = status.message, "Workshop ended");
     remove_containers(workload, grace).await;
     let end = move |record: &mut Record| {
-        let ready_at = record.status().ready_at;
-        record.set_status(WorkshopStatus { ready_at, ..status.clone() });
+        record.workshop.status = Some(status.clone());
         record.final_status = None;
     };
     workload.stored_record().settle(end).await;

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use bollard::models::ContainerCreateBody;
-use jiff::Timestamp;
+use launcher_domain::Report;
 use launcher_domain::material_source::SECRETS_FOLDER;
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
@@ -30,9 +30,11 @@ impl Record {
     pub(super) fn forget_containers(&mut self) {
         let status = self.status();
         if !status.phase.is_final() {
-            self.set_status(WorkshopStatus { ready_at: status.ready_at, ..WorkshopStatus::default() });
             // The new containers need the course material and the saved files again.
-            self.workshop.status.get_or_insert_default().report.material = None;
+            let report = Report { last_crash: status.report.last_crash, ..Report::default() };
+            let (ready_at, observed_generation) = (status.ready_at, self.workshop.metadata.generation);
+            let pending = WorkshopStatus { report, ready_at, observed_generation, ..WorkshopStatus::default() };
+            self.workshop.status = Some(pending);
             self.is_restored = false;
         }
     }
@@ -50,8 +52,6 @@ pub(crate) struct Workload {
     is_open: Mutex<bool>,
     /// The workshop's memory and CPU, or its position in the queue, from before the creation of its containers until after their removal.
     reservation: Mutex<Option<Arc<Reservation>>>,
-    /// Time from which the start timeout counts: since the workshop has its memory, CPU and image.
-    starting_since: Mutex<Option<Timestamp>>,
     /// Held while the engine creates one of the workshop's containers.
     creation: Arc<tokio::sync::Mutex<()>>,
     /// Wakes the supervisor when the engine reports an event of the workshop's containers.
@@ -66,7 +66,6 @@ impl Workload {
             desired_state,
             is_open: Mutex::new(false),
             reservation: Mutex::new(None),
-            starting_since: Mutex::new(None),
             creation: Arc::default(),
             events: Notify::new(),
         }
@@ -129,16 +128,6 @@ impl Workload {
     /// Keeps the workshop's reservation, or releases it with `None`. Release it only after the containers are removed.
     pub(super) fn set_reservation(&self, reservation: Option<Arc<Reservation>>) {
         *lock(&self.reservation) = reservation;
-    }
-
-    /// Returns the time from which the start timeout counts; `None` before the workshop has its memory, CPU and image.
-    pub(super) fn starting_since(&self) -> Option<Timestamp> {
-        *lock(&self.starting_since)
-    }
-
-    /// Lets the start timeout count from now, unless it counts already.
-    pub(super) fn begin_start(&self) {
-        lock(&self.starting_since).get_or_insert_with(|| self.context.data_dir.clock.now());
     }
 
     /// Creates one of the workshop's containers, and before the app its volumes. If the caller is cancelled, the engine

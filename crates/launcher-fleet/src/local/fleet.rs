@@ -135,18 +135,19 @@ fn restore(
     snapshot: &ProcessSnapshot,
 ) -> Result<(), DataDirError> {
     let (layout, origins) = (&registry.context.data_dir.layout, &registry.context.settings.origins);
+    let now = registry.context.data_dir.clock.now();
     let (phase, started) = (workload.record().phase(), workload.record().get().process);
     let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
     let state = layout.state(workload.name());
     match started.filter(|_| adopted.is_some()) {
         // No leading process runs, but its descendants may. The record keeps their process group, and the
         // supervisor terminates them before it starts the app.
-        None => DataDirError::at(&state, workload.record().adopt(false, origins).map_err(io::Error::other))?,
+        None => DataDirError::at(&state, workload.record().adopt(false, origins, now).map_err(io::Error::other))?,
         Some(started) if phase == Phase::Running => {
             let path = Path::new("/proc/net/tcp");
             let is_ours = DataDirError::at(path, find_listener_in(snapshot, &workload.processes(), started.port))?
                 == Listener::Own;
-            DataDirError::at(&state, workload.record().adopt(is_ours, origins).map_err(io::Error::other))?;
+            DataDirError::at(&state, workload.record().adopt(is_ours, origins, now).map_err(io::Error::other))?;
             if is_ours {
                 workload.attach_proxy(&started);
             }

@@ -3,8 +3,8 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use launcher_domain::ListensElsewhere;
 use launcher_domain::listening::{LISTEN_GRACE, LISTEN_INTERVAL};
+use launcher_domain::{Clock, ListensElsewhere};
 use tokio::time::sleep;
 
 use super::record::{Process, StoredRecord};
@@ -13,6 +13,7 @@ use super::record::{Process, StoredRecord};
 /// returns `None` if it cannot read them now.
 pub(crate) async fn report_listening<P: Process, F: Future<Output = Option<Option<ListensElsewhere>>>>(
     record: &Arc<StoredRecord<P>>,
+    clock: &dyn Clock,
     look: impl Fn() -> F,
 ) -> Infallible {
     sleep(LISTEN_GRACE).await;
@@ -23,7 +24,7 @@ pub(crate) async fn report_listening<P: Process, F: Future<Output = Option<Optio
             if let Some(elsewhere) = &found {
                 tracing::warn!(workshop = record.name(), "{elsewhere}");
             }
-            record.settle(move |record| record.set_listens_elsewhere(found.clone())).await;
+            record.observe_listening(found, clock.now()).await;
         }
         sleep(LISTEN_INTERVAL).await;
     }

@@ -11,7 +11,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
-use launcher_domain::{Crash, ListensElsewhere, Report, SecretValues, StartStep};
+use launcher_domain::{Crash, FailureReason, ListensElsewhere, Report, SecretValues, StartStep};
+use launcher_workshop::lifecycle::{Action, App, AppCrash, Decision, Failure, Observed, Start, Workload, decide};
 use launcher_workshop::{Phase, Workshop, WorkshopRestore, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -53,11 +54,6 @@ impl<P: Clone> Record<P> {
         self.workshop.spec.expiry(self.status().ready_at)
     }
 
-    /// Returns the time at which the fleet ends the workload: see [`WorkshopSpec::end`](launcher_workshop::WorkshopSpec::end).
-    pub(crate) fn end(&self) -> Option<Timestamp> {
-        self.workshop.spec.end(self.status().ready_at)
-    }
-
     /// Returns the saved files that are still to be placed.
     pub(crate) fn pending_restore(&self) -> Option<&WorkshopRestore> {
         self.workshop.spec.restore.as_ref().filter(|_| !self.is_restored)
@@ -73,47 +69,48 @@ impl<P: Clone> Record<P> {
         self.workshop.metadata.deletion_timestamp.is_some() || self.status().phase.is_final()
     }
 
-    /// Sets the status, and marks it as observed for the current generation of the spec. A status without a crash
-    /// or a report about material keeps the former one.
-    pub(crate) fn set_status(&mut self, status: WorkshopStatus) {
-        let observed_generation = self.workshop.metadata.generation;
-        self.workshop.status = Some(WorkshopStatus { observed_generation, ..status.after(&self.status().report) });
+    /// Decides what follows from an observation, and sets the next status. A final status is not set: the fleet ends the
+    /// workload first.
+    pub(crate) fn observe(&mut self, observed: impl Into<Observed>, now: Timestamp) -> Decision {
+        let decision = decide(&self.workshop, observed.into(), now);
+        if !decision.status.phase.is_final() {
+            self.workshop.status = Some(decision.status.clone());
+        }
+        decision
     }
 
-    /// Sets the status of a ready workshop with these addresses. The time at which it was first ready stays.
-    pub(crate) fn set_ready(&mut self, now: Timestamp, urls: Report) {
-        let ready_at = self.status().ready_at.or(Some(now));
-        let ready = WorkshopStatus { phase: Phase::Running, report: urls, ready_at, ..WorkshopStatus::default() };
-        self.set_status(ready);
+    /// Observes a crash of the app, whose files are kept. If the app starts again, its recent crashes are stored.
+    pub(crate) fn observe_crash(&mut self, reason: &FailureReason, now: Timestamp) -> Decision {
+        let mut history = self.crashes.clone();
+        history.record(now);
+        let crash = Crash { at: now, code: reason.code, files_lost: false };
+        let crash = AppCrash { crash, history: history.clone(), failure: reason.clone().into() };
+        let decision = self.observe(Workload { crash: Some(crash), ..Workload::of(App::Ended) }, now);
+        if decision.action == Action::Restart {
+            self.crashes = history;
+        }
+        decision
     }
 
-    /// Sets the status of a crashed app that starts again in place, at this step, and stores its recent crashes.
-    pub(crate) fn set_crashed(&mut self, crashes: &CrashHistory, crash: Crash, step: StartStep) {
-        self.crashes.clone_from(crashes);
-        let mut status = WorkshopStatus::starting(step, self.status().ready_at);
-        status.report.last_crash = Some(crash);
-        self.set_status(status);
-    }
-
-    /// Sets the addresses on which a starting app listens instead of its port.
-    pub(crate) fn set_listens_elsewhere(&mut self, found: Option<ListensElsewhere>) {
-        let mut status = self.status();
-        if status.phase == Phase::Starting {
-            status.report.listens_elsewhere = found;
-            self.set_status(status);
+    /// Observes the addresses on which a starting app listens instead of its port.
+    fn observe_listening(&mut self, listens_elsewhere: Option<ListensElsewhere>, now: Timestamp) {
+        if let WorkshopStatus { phase: Phase::Starting, report: Report { start_step: Some(step), .. }, .. } =
+            self.status()
+        {
+            let report = Report { listens_elsewhere, ..Report::default() };
+            self.observe(Workload { report, ..starting(step) }, now);
         }
     }
+}
 
-    /// Returns this record with the status of an app that does not answer: without a URL. `ready_at` stays, so that the
-    /// lifetime continues.
-    fn not_ready(&self) -> Self {
-        let mut next = self.clone();
-        let status = self.status();
-        if matches!(status.phase, Phase::Starting | Phase::Running) {
-            next.set_status(WorkshopStatus::starting(StartStep::StartingApp, status.ready_at));
-        }
-        next
-    }
+/// The observation of a workload at this step of its start.
+pub(crate) fn starting(step: StartStep) -> Workload {
+    Workload::of(App::Starting(Start::at(step)))
+}
+
+/// The observation of a workload whose app answers at these URLs.
+pub(crate) fn ready(urls: Report) -> Workload {
+    Workload { report: urls, ..Workload::of(App::Ready) }
 }
 
 /// Describes the process of a workload in its stored record.
@@ -243,16 +240,43 @@ impl<P: Process> StoredRecord<P> {
         Ok(())
     }
 
+    /// Decides what follows from an observation, and stores the next status, unless it ends the workshop.
+    pub(crate) async fn observe(self: &Arc<Self>, observed: impl Into<Observed>, now: Timestamp) -> Decision {
+        let observed = observed.into();
+        let record = self.get();
+        let decision = decide(&record.workshop, observed.clone(), now);
+        if decision.status != record.status() {
+            self.settle(move |record| drop(record.observe(observed.clone(), now))).await;
+        }
+        decision
+    }
+
+    /// Stores the addresses on which a starting app listens instead of its port.
+    pub(super) async fn observe_listening(self: &Arc<Self>, found: Option<ListensElsewhere>, now: Timestamp) {
+        self.settle(move |record| record.observe_listening(found.clone(), now)).await;
+    }
+
+    /// Returns the status of a Workshop whose lifetime is over.
+    pub(crate) fn expired(&self, now: Timestamp) -> Option<Box<WorkshopStatus>> {
+        let Decision { status, action } = decide::<()>(&self.workshop(), Observed::Unknown, now);
+        (action == Action::End).then(|| Box::new(status))
+    }
+
+    /// Returns the final status of a Workshop that fails for this reason.
+    pub(crate) fn failed(&self, reason: FailureReason, log_tail: Option<String>, now: Timestamp) -> WorkshopStatus {
+        let failure: Failure = Failure { log_tail, ..reason.into() };
+        decide(&self.workshop(), Observed::failed(failure), now).status
+    }
+
     /// Updates the status of a Workshop that an earlier launcher started. `is_ready` is false if the app has exited or
     /// no longer listens on its port. The URL is set again, because the launcher's public origin may have changed.
-    pub(crate) fn adopt(&self, is_ready: bool, origins: &OriginSettings) -> Result<(), StateError> {
+    pub(crate) fn adopt(&self, is_ready: bool, origins: &OriginSettings, now: Timestamp) -> Result<(), StateError> {
         let mut record = self.get();
-        let mut next = record.not_ready();
+        let mut next = record.clone();
         if is_ready {
-            let mut status = record.status();
-            let Report { url, frame_url, .. } = origins.urls(&self.name);
-            (status.report.url, status.report.frame_url) = (url, frame_url);
-            next.set_status(status);
+            next.observe(ready(origins.urls(&self.name)), now);
+        } else if record.status().phase != Phase::Pending {
+            next.observe(starting(StartStep::StartingApp), now);
         }
         self.replace(&mut record, next)?;
         self.publish(record);

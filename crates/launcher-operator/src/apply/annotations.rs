@@ -11,12 +11,13 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use kube::api::Patch;
+use launcher_domain::Crash;
 use launcher_workshop::WorkshopSpec;
 use serde_json::{Value, json};
 
 use crate::build::relative_expiry;
 use crate::context::Context;
-use crate::diagnose::{AppCrashes, UnrecordedCrash, add};
+use crate::diagnose::{UnrecordedCrash, add};
 use crate::lease::NotLeading;
 use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, merge};
 use crate::validate::has_passed;
@@ -45,16 +46,19 @@ async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodA
     }
 }
 
-/// Writes a crash after which the app starts again, unless the pod's annotation already has it.
-pub(crate) async fn write_crashes(context: &Context, crashes: Option<&AppCrashes>) -> Result<(), PodAnnotationError> {
-    let Some(AppCrashes { last: Some(crash), unrecorded: Some(unrecorded), verdict: _ }) = crashes else {
-        return Ok(());
+/// Writes a crash after which the app starts again. `crash` is `None` for crashes that do not count.
+pub(crate) async fn write_crash(
+    context: &Context,
+    UnrecordedCrash { pod, uid, value }: UnrecordedCrash,
+    crash: Option<&Crash>,
+) -> Result<(), PodAnnotationError> {
+    let Some(crash) = crash else {
+        return patch(context, &pod, json!({ "uid": uid, "annotations": { (CRASHES): value } })).await;
     };
-    let UnrecordedCrash { pod, uid, value } = unrecorded;
     let reason = crash.code.as_str();
     tracing::warn!(workshop = pod, reason, at = %crash.at, "app crashed, the kubelet starts it again");
     let last = crash.to_text();
-    patch(context, pod, json!({ "uid": uid, "annotations": { (CRASHES): value, (LAST_CRASH): last } })).await
+    patch(context, &pod, json!({ "uid": uid, "annotations": { (CRASHES): value, (LAST_CRASH): last } })).await
 }
 
 /// Writes the expiry to each pod that has the annotation with another value. Does nothing while the expiry is unknown. The

@@ -2,13 +2,12 @@
 
 use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
 use kube::ResourceExt;
-use launcher_domain::crash::CrashVerdict;
 use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::{FailureCode, FailureDetail, MaterialReport};
 use launcher_workshop::pod_template::{IMAGE_FILES, MATERIAL, SAVED_FILES, SNAPSHOT};
 use launcher_workshop::{Workshop, parameters_secret};
 
-use super::failure::{DetailSource, Failure, sentence};
+use super::failure::{DetailSource, Failure, complete, sentence, with_details};
 use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED, SIDECAR_CONTAINER};
 use crate::settings::OperatorSettings;
 
@@ -48,44 +47,48 @@ pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
         .flat_map(|status| status.init_container_statuses.iter().chain(&status.container_statuses).flatten())
 }
 
-/// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `app_verdict` is the reaction to
-/// the latest crash of an app that may start again in place. A failure of the snapshot container is ignored: the
-/// workshop continues, and only the snapshot at its end is missing.
-pub(super) fn find_permanent_failure(pod: &Pod, app_verdict: Option<CrashVerdict>) -> Option<Failure> {
-    let verdict = |status: &ContainerStatus| app_verdict.filter(|_| status.name == APP_CONTAINER);
+/// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `restarts` is true if a crashed app
+/// starts again in place. A failure of the snapshot container is ignored: the workshop continues, and only the snapshot at
+/// its end is missing.
+pub(super) fn find_permanent_failure(pod: &Pod, restarts: bool) -> Option<Failure> {
     let mut parts = statuses(pod).filter(|status| status.name != SNAPSHOT);
-    parts.find_map(|status| failure(pod, status, verdict(status)))
+    parts.find_map(|status| failure(pod, status, restarts && status.name == APP_CONTAINER))
 }
 
-/// Returns the permanent failure of a container. `verdict` is `None` if the container is not an app that may start again
-/// in place.
-fn failure(pod: &Pod, status: &ContainerStatus, verdict: Option<CrashVerdict>) -> Option<Failure> {
+/// Returns the failure of a Workshop whose app has crashed too often.
+pub(super) fn crash_failure(pod: &Pod, status: &ContainerStatus) -> Failure {
+    let log = if is_terminated(status) { ended_log(pod, status) } else { log(pod, status) };
+    if is_out_of_memory(status) { out_of_memory(log) } else { crashed(status, terminated(status), log) }
+}
+
+fn log(pod: &Pod, status: &ContainerStatus) -> DetailSource {
+    DetailSource::Log { pod: pod.name_any(), container: status.name.clone() }
+}
+
+/// Returns the permanent failure of a container. `restarts` is true for an app that starts again in place.
+fn failure(pod: &Pod, status: &ContainerStatus, restarts: bool) -> Option<Failure> {
     let ended = terminated(status);
-    let log = || DetailSource::Log { pod: pod.name_any(), container: status.name.clone() };
+    let log = || log(pod, status);
     let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
     let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
     let text = waiting.and_then(|waiting| waiting.message.as_deref());
     let message = text.map(|message| FailureDetail::from(sentence(message)));
     let failure = match why {
-        _ if verdict == Some(CrashVerdict::Fail) => {
-            let log = if is_terminated(status) { ended_log(pod, status) } else { log() };
-            if is_out_of_memory(status) { out_of_memory(log) } else { crashed(status, ended, log) }
-        }
         // Without files that outlive it, out of memory is permanent even if the app runs again: the work in its memory is lost.
-        _ if verdict.is_none() && status.name == APP_CONTAINER && is_out_of_memory(status) => out_of_memory(log()),
+        _ if !restarts && status.name == APP_CONTAINER && is_out_of_memory(status) => out_of_memory(log()),
         _ if status.name == ISOLATION_CONTAINER && ended.is_some_and(|ended| ended.exit_code == NOT_ISOLATED) => {
-            Failure { details: log(), ..Failure::new(FailureCode::NetworkNotIsolated, None) }
+            with_details(FailureCode::NetworkNotIsolated, None, log())
         }
         _ if status.name == SAVED_FILES && ended.is_some_and(|ended| ended.exit_code == i32::from(NOT_RESTORED)) => {
             not_restored(ended)
         }
-        "InvalidImageName" | "ErrImageNeverPull" => Failure::new(FailureCode::ImagePullFailed, message),
+        "InvalidImageName" | "ErrImageNeverPull" => complete(FailureCode::ImagePullFailed, message),
         "CreateContainerConfigError" if text.is_some_and(|text| text.starts_with(CACHE_NOT_SYNCED)) => return None,
         // The launcher creates the Secret after the Workshop: it has until a deadline.
         "CreateContainerConfigError" if lacks_parameters(pod, status) => return None,
-        "CreateContainerConfigError" => Failure::new(FailureCode::InvalidSpec, message),
+        "CreateContainerConfigError" => complete(FailureCode::InvalidSpec, message),
         // The kubelet starts the app again after its backoff.
-        "CrashLoopBackOff" if verdict.is_some() && !ended.is_some_and(is_start_error) => return None,
+        "CrashLoopBackOff" if restarts && !ended.is_some_and(is_start_error) => return None,
         "CrashLoopBackOff" => crashed(status, ended, log()),
         _ => return None,
     };
@@ -109,7 +112,7 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
     match ended {
         Some(ended) if is_start_error(ended) => {
             let message = ended.message.as_deref().map(|message| sentence(message).into());
-            Failure::new(FailureCode::InvalidSpec, Some(message.unwrap_or(FailureDetail::CommandNotStarted)))
+            complete(FailureCode::InvalidSpec, Some(message.unwrap_or(FailureDetail::CommandNotStarted)))
         }
         Some(ended) => {
             let exit_code = ended.exit_code.to_string();
@@ -119,9 +122,9 @@ fn crashed(status: &ContainerStatus, ended: Option<&ContainerStateTerminated>, l
                 SIDECAR_CONTAINER => FailureDetail::SidecarExited { exit_code },
                 name => FailureDetail::InitContainerExited { name: name.to_owned(), exit_code },
             };
-            Failure { details: log, ..Failure::new(FailureCode::Crashed, Some(detail)) }
+            with_details(FailureCode::Crashed, Some(detail), log)
         }
-        None => Failure { details: log, ..Failure::new(FailureCode::Crashed, None) },
+        None => with_details(FailureCode::Crashed, None, log),
     }
 }
 
@@ -130,11 +133,11 @@ fn not_restored(ended: Option<&ContainerStateTerminated>) -> Failure {
     let reason = ended.and_then(|ended| ended.message.as_deref()).map(|text| text.trim().trim_end_matches('.'));
     let detail =
         reason.filter(|text| !text.is_empty()).map(|text| FailureDetail::RestoreFailed { error: text.to_owned() });
-    Failure::new(FailureCode::FilesNotRestored, detail)
+    complete(FailureCode::FilesNotRestored, detail)
 }
 
 fn out_of_memory(log: DetailSource) -> Failure {
-    Failure { details: log, ..Failure::new(FailureCode::OutOfMemory, None) }
+    with_details(FailureCode::OutOfMemory, None, log)
 }
 
 fn ended_log(pod: &Pod, status: &ContainerStatus) -> DetailSource {
@@ -170,7 +173,7 @@ const NO_REPORT: &str = "The program that loads course material gave no report. 
 /// Returns the report about the material of a Workshop; `None` without material, and while it is loaded. The program is
 /// trusted, but names of files come from the source and from the student: the report has bounded texts, and only the
 /// targets of the Workshop.
-pub(crate) fn material_report(
+pub(super) fn material_report(
     workshop: &Workshop,
     pods: &[Pod],
     settings: &OperatorSettings,

@@ -5,6 +5,9 @@
 //! `CrashLoopBackOff`. Every reconcile in this time sees the same crash. The operator therefore identifies a crash by
 //! its number in the pod, which follows from the kubelet's restart count.
 //!
+//! A crash before the workshop was first ready does not count. When the app is ready for the first time, the operator
+//! records the number of these crashes. It does not compare times, because the clock of the node may differ from its own.
+//!
 //! Kubernetes keeps only the time of the latest crash. The operator stores the times of earlier ones in an annotation
 //! of the pod, so they survive a restart of the operator. A replaced pod loses them, like the restart count on which
 //! they depend.
@@ -12,28 +15,19 @@
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use launcher_domain::crash::CrashVerdict;
 use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
+use launcher_workshop::lifecycle::AppCrash;
 
-use super::container::{app, is_out_of_memory, terminated};
+use super::container::{app, crash_failure, is_out_of_memory, terminated};
+use super::failure::DetailSource;
 use super::pod::{find_disruption, has_ended};
+use super::was_ready;
 use crate::metadata::CrashRecord;
-
-/// Crashes of an app that may start again in place.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct AppCrashes {
-    /// Reaction to the latest crash. [`CrashVerdict::StartAgain`] before the first crash.
-    pub(crate) verdict: CrashVerdict,
-    /// Latest crash, if the app starts again after it.
-    pub(crate) last: Option<Crash>,
-    /// Annotation that the pod does not have yet.
-    pub(crate) unrecorded: Option<UnrecordedCrash>,
-}
 
 /// The annotation of a pod with a new crash.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct UnrecordedCrash {
+pub struct UnrecordedCrash {
     pub(crate) pod: String,
     /// The pod's uid. Its successor has the same name, and none of its crashes.
     pub(crate) uid: Option<String>,
@@ -41,21 +35,40 @@ pub(crate) struct UnrecordedCrash {
     pub(crate) value: String,
 }
 
-/// Returns the crashes of the app in its pod. Returns `None` if the app does not start again in place: its files
-/// would end with the crash, its workshop was never ready, or the pod is ending.
-pub(crate) fn app_crashes(workshop: &Workshop, pods: &[Pod]) -> Option<AppCrashes> {
-    let has_storage = workshop.spec.storage.is_some();
-    let ready_at = workshop.status.as_ref()?.ready_at?;
-    let pod = pods.iter().find(|pod| restarts_containers(pod) && (has_storage || CrashRecord::exists(pod)))?;
+/// Returns the latest crash of the app in its pod, and the annotation that the pod does not have yet. Returns `None` if the
+/// app does not start again in place: its files would end with the crash, its workshop was never ready, or the pod is ending.
+pub(super) fn app_crashes(
+    workshop: &Workshop,
+    pods: &[Pod],
+) -> Option<(Option<AppCrash<DetailSource>>, Option<UnrecordedCrash>)> {
+    let pod = find_pod(workshop, pods).filter(|_| was_ready(workshop))?;
     let before = CrashRecord::of(pod);
-    let latest = LatestCrash::of(pod).filter(|crash| crash.is_counted(&before, ready_at));
-    let after = latest.as_ref().map_or_else(|| before.clone(), |crash| with(&before, crash, ready_at));
-    let verdict = after.verdict();
-    let unrecorded =
-        (after != before).then(|| UnrecordedCrash { pod: pod.name_any(), uid: pod.uid(), value: after.to_text() });
-    let last = latest.filter(|_| verdict == CrashVerdict::StartAgain);
-    let last = last.map(|LatestCrash { at, code, .. }| Crash { at, code, files_lost: after.files_lost });
-    Some(AppCrashes { verdict, last, unrecorded })
+    let Some(latest) = LatestCrash::of(pod).filter(|crash| crash.is_counted(&before)) else {
+        return Some((None, None));
+    };
+    let after = with(&before, &latest);
+    let unrecorded = (after != before).then(|| unrecorded(pod, &after));
+    let crash = Crash { at: latest.at, code: latest.code, files_lost: after.files_lost };
+    let failure = crash_failure(pod, app(pod)?);
+    Some((Some(AppCrash { crash, history: after.crashes, failure }), unrecorded))
+}
+
+/// Returns the annotation with the number of crashes before the first readiness, if there were any. It must be written before
+/// the status that reports the readiness.
+pub(crate) fn crashes_before_readiness(workshop: &Workshop, pods: &[Pod]) -> Option<UnrecordedCrash> {
+    let pod = find_pod(workshop, pods).filter(|_| !was_ready(workshop))?;
+    let (before, latest) = (CrashRecord::of(pod), LatestCrash::of(pod)?);
+    (latest.number > before.number).then(|| unrecorded(pod, &CrashRecord { number: latest.number, ..before }))
+}
+
+/// Returns the pod whose app starts again in place.
+fn find_pod<'a>(workshop: &Workshop, pods: &'a [Pod]) -> Option<&'a Pod> {
+    let has_storage = workshop.spec.storage.is_some();
+    pods.iter().find(|pod| restarts_containers(pod) && (has_storage || CrashRecord::exists(pod)))
+}
+
+fn unrecorded(pod: &Pod, record: &CrashRecord) -> UnrecordedCrash {
+    UnrecordedCrash { pod: pod.name_any(), uid: pod.uid(), value: record.to_text() }
 }
 
 /// False if the cluster or an admin ends the pod: its containers then end without a crash.
@@ -89,9 +102,10 @@ impl LatestCrash {
         })
     }
 
-    /// True if the crash is in the record, or belongs there. A crash before the workshop was first ready does not count.
-    fn is_counted(&self, record: &CrashRecord, ready_at: Timestamp) -> bool {
-        self.number <= record.number || self.at.as_second() >= ready_at.as_second()
+    /// True if the crash is in the record, or belongs there. A record without times has only the number of crashes that do
+    /// not count.
+    fn is_counted(&self, record: &CrashRecord) -> bool {
+        self.number > record.number || !record.crashes.is_empty()
     }
 }
 
@@ -99,11 +113,13 @@ impl LatestCrash {
 ///
 /// If two crashes happened since the last reconcile, the time of the first one is unknown. The start of the next run
 /// replaces it: the kubelet starts the app soon after a crash. Earlier unseen crashes are not counted.
-fn with(record: &CrashRecord, crash: &LatestCrash, ready_at: Timestamp) -> CrashRecord {
+fn with(record: &CrashRecord, crash: &LatestCrash) -> CrashRecord {
     if crash.number <= record.number {
         return record.clone();
     }
     let is_unseen = crash.number > record.number.saturating_add(1);
-    let unseen = crash.started.filter(|at| is_unseen && at.as_second() > ready_at.as_second());
-    record.with(crash.number, unseen.into_iter().chain([crash.at]))
+    let unseen = crash.started.filter(|_| is_unseen);
+    let mut after = CrashRecord { number: crash.number, ..record.clone() };
+    unseen.into_iter().chain([crash.at]).for_each(|at| after.crashes.record(at));
+    after
 }

@@ -1,25 +1,18 @@
-//! Failures of a workload, and the deadlines after which a wait becomes a failure.
+//! Failures of a workload, and the sources of their details.
 
 use std::time::Duration;
 
 use jiff::Timestamp;
 pub(crate) use launcher_domain::messages::sentence;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
+use launcher_workshop::lifecycle;
 
 /// The failure of a workload that cannot continue.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Failure {
-    /// The reason that the owner reads.
-    pub reason: FailureReason,
-    /// Source of further details.
-    pub details: DetailSource,
-}
+pub type Failure = lifecycle::Failure<DetailSource>;
 
 /// Source of further details of a failure.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DetailSource {
-    /// No source: the reason is complete.
-    None,
     /// The log of this pod's container.
     Log {
         /// The pod's name.
@@ -41,23 +34,14 @@ pub enum DetailSource {
     },
 }
 
-impl Failure {
-    /// Creates a failure without a source of further details.
-    pub(super) fn new(code: FailureCode, detail: Option<FailureDetail>) -> Self {
-        Self { reason: FailureReason::new(code, detail), details: DetailSource::None }
-    }
+/// Returns a failure without a source of further details.
+pub(super) fn complete(code: FailureCode, detail: Option<FailureDetail>) -> Failure {
+    FailureReason::new(code, detail).into()
 }
 
-/// The time at which a wait becomes a failure, and that failure.
-pub(super) struct Deadline {
-    pub(super) at: Timestamp,
-    pub(super) failure: Failure,
-}
-
-impl Deadline {
-    pub(super) fn new(since: Timestamp, grace: Duration, failure: impl FnOnce() -> Failure) -> Self {
-        Self { at: add(since, grace), failure: failure() }
-    }
+/// Returns a failure with a source of further details.
+pub(super) fn with_details(code: FailureCode, detail: Option<FailureDetail>, source: DetailSource) -> Failure {
+    Failure { details: Some(source), ..complete(code, detail) }
 }
 
 /// Adds a duration to a time. The result saturates at [`Timestamp::MAX`].

@@ -8,12 +8,13 @@ use k8s_openapi::api::core::v1::{ContainerStateWaiting, Pod, PodCondition};
 use kube::ResourceExt;
 use launcher_domain::{Crash, FailureCode, FailureDetail, StartStep};
 use launcher_workshop::WorkshopSpec;
+use launcher_workshop::lifecycle::Deadline;
 use launcher_workshop::pod_template::SNAPSHOT;
 
 use super::container::{
     app, is_loading_material, missing_parameters, statuses, waits_for_image, waits_for_init, waits_for_saved_files,
 };
-use super::failure::{Deadline, DetailSource, Failure, sentence};
+use super::failure::{DetailSource, Failure, add, complete, sentence};
 use crate::build::snapshot_port;
 
 /// Grace period before a failing image pull becomes a failure, because a registry may be unavailable briefly.
@@ -26,21 +27,24 @@ pub(super) fn is_ready(pod: &Pod) -> bool {
 
 /// Returns the deadline of a pod that waits for a node or for the Secret with its launch parameters, or whose image pull
 /// fails; otherwise `None`.
-pub(super) fn wait_deadline(pod: &Pod, room_grace: Duration, pull_fails_since: Timestamp) -> Option<Deadline> {
+pub(super) fn wait_deadline(
+    pod: &Pod,
+    room_grace: Duration,
+    pull_fails_since: Timestamp,
+) -> Option<Deadline<DetailSource>> {
     let scheduled = condition(pod, "PodScheduled");
     if let Some(scheduled) = scheduled.filter(|scheduled| is_unschedulable(scheduled)) {
         let detail = scheduled.message.as_deref().map(|message| sentence(message).into());
-        let failure = || Failure::new(FailureCode::Unschedulable, detail);
-        return Some(Deadline::new(since(pod, scheduled), room_grace, failure));
+        let failure = complete(FailureCode::Unschedulable, detail);
+        return Some(Deadline { at: add(since(pod, scheduled), room_grace), failure });
     }
     if let Some(message) = missing_parameters(pod) {
         let begin = scheduled.map_or_else(|| created(pod), |scheduled| since(pod, scheduled));
-        let failure = || Failure::new(FailureCode::StartTimeout, Some(sentence(message).into()));
-        return Some(Deadline::new(begin, room_grace, failure));
+        let failure = complete(FailureCode::StartTimeout, Some(sentence(message).into()));
+        return Some(Deadline { at: add(begin, room_grace), failure });
     }
     let detail = failed_pull(pod)?.message.as_deref().map(|message| sentence(message).into());
-    let failure = || Failure::new(FailureCode::ImagePullFailed, detail);
-    Some(Deadline::new(pull_fails_since, PULL_GRACE, failure))
+    Some(Deadline { at: add(pull_fails_since, PULL_GRACE), failure: complete(FailureCode::ImagePullFailed, detail) })
 }
 
 /// Returns the waiting state of a container whose image pull has failed. The kubelet retries the pull.
@@ -86,16 +90,16 @@ fn is_unschedulable(scheduled: &PodCondition) -> bool {
 /// Returns the failure of a workload that did not become ready in time. If the app runs, its log may explain the cause;
 /// otherwise the pod's events may.
 pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
-    let mut failure = Failure::new(FailureCode::StartTimeout, None);
+    let mut failure = complete(FailureCode::StartTimeout, None);
     if let Some(pod) = pods.first() {
         let runs = app(pod).and_then(|status| status.state.as_ref()?.running.as_ref()).is_some();
         let name = pod.name_any();
-        failure.details = if runs {
+        failure.details = Some(if runs {
             failure.reason = failure.reason.with_detail(&FailureDetail::AppDoesNotAnswer);
             DetailSource::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
         } else {
             DetailSource::Events { pod: name }
-        };
+        });
     }
     failure
 }
@@ -136,7 +140,7 @@ pub(super) fn find_disruption(pod: &Pod) -> Option<Disruption> {
         _ => return None,
     };
     let detail = status.message.as_deref().or_else(|| disrupted.and_then(|condition| condition.message.as_deref()));
-    let failure = Failure::new(code, detail.map(|detail| sentence(detail).into()));
+    let failure = complete(code, detail.map(|detail| sentence(detail).into()));
     let told = disrupted.and_then(|condition| condition.last_transition_time.as_ref());
     let at = told.or(pod.metadata.deletion_timestamp.as_ref()).map(|time| time.0);
     Some(Disruption { failure, at, has_successor: reason != "Evicted" })
@@ -154,8 +158,8 @@ pub(crate) fn ends_workshop(pod: &Pod, keeps_files: bool) -> bool {
 }
 
 /// Returns the disruption of these pods as a crash, after which the app starts again in another pod with the same files.
-pub(crate) fn moved(pods: &[Pod]) -> Option<Crash> {
-    let mut ending = pods.iter().filter(|pod| is_ending(pod));
+pub(crate) fn moved<'a>(pods: impl IntoIterator<Item = &'a Pod>) -> Option<Crash> {
+    let mut ending = pods.into_iter().filter(|pod| is_ending(pod));
     let disruption = ending.find_map(find_disruption).filter(|disruption| disruption.has_successor)?;
     Some(Crash { at: disruption.at?, code: disruption.failure.reason.code, files_lost: false })
 }

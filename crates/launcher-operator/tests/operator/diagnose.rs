@@ -1,13 +1,17 @@
 //! Tests of the diagnosis: pods as the cluster reports them, and the diagnosed state.
 
+use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{self, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForRoom};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose};
+use launcher_domain::instance::ObservedPhase;
+use launcher_operator::diagnose::{self, DetailSource, Failure, Look};
 use launcher_operator::prune_pod;
+use launcher_workshop::lifecycle::{Action, Decision, Routes, decide};
+use launcher_workshop::{Phase, WorkshopStorage};
 use serde_json::{Value, json};
 
-use crate::support::{at, settings};
+use crate::support::{at, settings, workshop};
 
 pub(crate) const START: &str = "12:00:00";
 
@@ -29,25 +33,55 @@ pub(crate) fn app(state: Value, last: Value) -> Pod {
     }))
 }
 
+/// The decision about a workload.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Diagnosis {
+    Ready,
+    Waiting { step: StartStep, until: Timestamp, stuck_pod: Option<String>, silent_pod: Option<String> },
+    Failed(Failure),
+}
+
 /// Diagnoses pods as the operator caches them.
 pub(crate) fn diagnose_pods(pods: &[Pod], now: &str) -> Diagnosis {
     diagnose_since(None, pods, now)
 }
 
+/// Diagnoses the pods of a workshop with kept files.
+pub(crate) fn diagnose_kept(pods: &[Pod], now: &str) -> Diagnosis {
+    decide_by(true, None, pods, now)
+}
+
 /// Diagnoses pods as the operator caches them. Their image pull has failed since the time `failed`; `None` if no pull
 /// fails.
 fn diagnose_since(failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
+    decide_by(false, failed, pods, now)
+}
+
+fn decide_by(keeps_files: bool, failed: Option<&str>, pods: &[Pod], now: &str) -> Diagnosis {
     let mut pods = pods.to_vec();
     pods.iter_mut().for_each(prune_pod);
-    let pull_fails_since = failed.map(at);
-    let observed = ObservedWorkload {
+    let storage = WorkshopStorage { volume: "work".to_owned(), size: "1Gi".to_owned(), path: "/work".to_owned() };
+    let workshop = workshop(|workshop| workshop.spec.storage = keeps_files.then_some(storage));
+    let look = Look {
+        workshop: &workshop,
         pods: &pods,
-        waiting_since: at(START),
-        pull_fails_since,
-        crash_verdict: None,
-        keeps_files: false,
+        gone: None,
+        created: Some(at(START)),
+        seen: at(START),
+        pull_fails_since: failed.map(at),
+        routes: Routes::Own,
     };
-    diagnose(&observed, &settings(), at(now))
+    let diagnose::Diagnosis { workload, stuck_pod, silent_pod, .. } = diagnose::diagnose(look, &settings(), at(now));
+    let Decision { status, action } = decide(&workshop, workload.into(), at(now));
+    match (status.phase, action, status.observation().phase) {
+        (Phase::Running, ..) => Diagnosis::Ready,
+        (Phase::Failed, Action::Explain(failure), _) => Diagnosis::Failed(failure),
+        (Phase::Failed, _, ObservedPhase::Failed(reason)) => Diagnosis::Failed(reason.into()),
+        (Phase::Starting, Action::WaitUntil(Some(until)), _) => {
+            Diagnosis::Waiting { step: status.report.start_step.unwrap(), until, stuck_pod, silent_pod }
+        }
+        other => unreachable!("{other:?}"),
+    }
 }
 
 pub(crate) fn waiting(step: StartStep, until: &str) -> Diagnosis {
@@ -106,7 +140,7 @@ fn app_in_crash_loop_fails_with_exit_code_and_log() {
     let failure = failure(diagnose_pods(&[pod], "12:00:05"));
     assert_eq!(failure.reason.code, FailureCode::Crashed);
     assert!(failure.reason.message.contains("exit code 3"), "{}", failure.reason.message);
-    assert_eq!(failure.details, DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
+    assert_eq!(failure.details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() }));
 }
 
 #[test]
@@ -176,7 +210,7 @@ fn unresponsive_app_times_out_with_its_log() {
     let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
     assert!(failure.reason.message.contains("does not answer"), "{}", failure.reason.message);
-    assert!(matches!(failure.details, DetailSource::Log { .. }));
+    assert!(matches!(failure.details, Some(DetailSource::Log { .. })));
 }
 
 #[test]
@@ -199,7 +233,7 @@ fn pod_that_never_runs_times_out_with_its_events() {
     let pod = app(json!({ "waiting": { "reason": "ContainerCreating" } }), json!(null));
     let failure = failure(diagnose_pods(&[pod], "12:10:00"));
     assert_eq!(failure.reason.code, FailureCode::StartTimeout);
-    assert_eq!(failure.details, DetailSource::Events { pod: "intro-1".to_owned() });
+    assert_eq!(failure.details, Some(DetailSource::Events { pod: "intro-1".to_owned() }));
 }
 
 #[test]

@@ -3,11 +3,11 @@
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::{Preparing, WaitingForRoom};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure};
+use launcher_operator::diagnose::{DetailSource, Failure};
 use launcher_operator::prune_pod;
 use serde_json::{Value, json};
 
-use crate::diagnose::{START, app, diagnose_pods, failure, pod, ready, waiting};
+use crate::diagnose::{Diagnosis, START, app, diagnose_pods, failure, pod, ready, waiting};
 
 #[test]
 fn workshop_with_container_config_error_or_image_never_pulled_fails_at_once_with_kubelet_message() {
@@ -17,8 +17,8 @@ fn workshop_with_container_config_error_or_image_never_pulled_fails_at_once_with
         ("ErrImageNeverPull", FailureCode::ImagePullFailed),
     ] {
         let pod = app(json!({ "waiting": { "reason": reason, "message": "image\n  is   wrong" } }), json!(null));
-        let Failure { reason, details } = failure(diagnose_pods(&[pod], START));
-        assert_eq!((reason.code, details), (code, DetailSource::None));
+        let Failure { reason, details, .. } = failure(diagnose_pods(&[pod], START));
+        assert_eq!((reason.code, details), (code, None));
         assert!(reason.message.ends_with(" image is wrong"), "{}", reason.message);
     }
 }
@@ -59,19 +59,19 @@ fn failure_text_of_crash_names_the_container_and_its_exit_code() {
             "state": { "waiting": { "reason": "CrashLoopBackOff" } },
             "lastState": { "terminated": { "exitCode": 7, "reason": "Error" } },
         }]}));
-        let Failure { reason, details } = failure(diagnose_pods(&[pod], START));
+        let Failure { reason, details, .. } = failure(diagnose_pods(&[pod], START));
         let detail = format!("The {part} terminated repeatedly with exit code 7.");
         assert_eq!(reason.message, format!("The workshop's program stopped unexpectedly. {detail}"));
-        assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: container.to_owned() });
+        assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: container.to_owned() }));
     }
 }
 
 #[test]
 fn crash_loop_without_last_termination_fails_with_log() {
     let pod = app(json!({ "waiting": { "reason": "CrashLoopBackOff" } }), json!(null));
-    let Failure { reason, details } = failure(diagnose_pods(&[pod], START));
+    let Failure { reason, details, .. } = failure(diagnose_pods(&[pod], START));
     assert_eq!(reason.message, "The workshop's program stopped unexpectedly.");
-    assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() });
+    assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() }));
 }
 
 #[test]
@@ -165,8 +165,8 @@ fn long_message_of_the_cluster_is_cut_to_300_characters() {
 
 #[test]
 fn start_timeout_without_pod_has_no_details() {
-    let Failure { reason, details } = failure(diagnose_pods(&[], "12:10:00"));
-    assert_eq!((reason.code, details), (FailureCode::StartTimeout, DetailSource::None));
+    let Failure { reason, details, .. } = failure(diagnose_pods(&[], "12:10:00"));
+    assert_eq!((reason.code, details), (FailureCode::StartTimeout, None));
     assert_eq!(reason.message, "The workshop did not become ready in time.");
 }
 

@@ -5,15 +5,13 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::FailureCode;
 use launcher_domain::StartStep::Preparing;
-use launcher_operator::diagnose::{Diagnosis, ObservedWorkload, diagnose};
-use launcher_operator::prune_pod;
 use launcher_operator::workload::Plan;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, child, statuses, with_routes};
-use crate::diagnose::{failure, ready, waiting};
+use crate::diagnose::{Diagnosis, diagnose_kept, failure, ready, waiting};
 use crate::storage::with_storage;
-use crate::support::{at, built, pod_object, running, settings, workshop};
+use crate::support::{at, built, pod_object, running, workshop};
 use crate::workload::{plan, pod, wanted};
 
 /// The status of a pod that the cluster ends for this reason.
@@ -41,23 +39,12 @@ fn evicted_by_kubelet() -> Value {
     status
 }
 
-fn diagnose_kept(pods: &[Pod], now: &str) -> Diagnosis {
-    let mut pods = pods.to_vec();
-    pods.iter_mut().for_each(prune_pod);
-    let observed = ObservedWorkload {
-        pods: &pods,
-        waiting_since: at("12:00:00"),
-        pull_fails_since: None,
-        crash_verdict: None,
-        keeps_files: true,
-    };
-    diagnose(&observed, &settings(), at(now))
-}
-
 #[test]
 fn workshop_with_kept_files_waits_for_another_pod_after_a_disruption() {
     for status in moves() {
-        assert_eq!(diagnose_kept(&[pod(status.clone())], "12:00:01"), waiting(Preparing, "12:10:00"), "{status}");
+        // The start timeout of the next pod counts from the end of a pod that has ended.
+        let until = if status["phase"] == "Failed" { "12:20:00" } else { "12:10:00" };
+        assert_eq!(diagnose_kept(&[pod(status.clone())], "12:00:01"), waiting(Preparing, until), "{status}");
     }
     let next = pod(json!({ "conditions": ready("True") }));
     assert_eq!(diagnose_kept(&[next], "12:00:01"), Diagnosis::Ready);
@@ -73,7 +60,7 @@ fn workshop_with_kept_files_fails_if_the_kubelet_evicted_its_pod() {
 fn pod_that_stays_on_a_lost_node_fails_its_workshop_as_node_lost_after_the_start_timeout() {
     let mut lost = pod(disrupted("DeletionByTaintManager"));
     lost.metadata.deletion_timestamp = Some(serde_json::from_value(json!("2026-01-01T12:10:00Z")).unwrap());
-    assert_eq!(failure(diagnose_kept(&[lost], "12:10:00")).reason.code, FailureCode::NodeLost);
+    assert_eq!(failure(diagnose_kept(&[lost], "12:20:00")).reason.code, FailureCode::NodeLost);
 }
 
 #[test]

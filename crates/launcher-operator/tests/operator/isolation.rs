@@ -4,10 +4,11 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::{FailureCode, StartStep};
-use launcher_operator::diagnose::{DetailSource, Diagnosis, Failure, ObservedWorkload, diagnose};
+use launcher_operator::diagnose::{DetailSource, Failure};
 use launcher_operator::prune_pod;
 use serde_json::{Value, json};
 
+use crate::diagnose::{Diagnosis, diagnose_pods};
 use crate::support::{at, pod, settings};
 
 #[test]
@@ -77,15 +78,7 @@ fn waits_for(init: &str, state: &Value, last: &Value) -> Pod {
 }
 
 fn diagnose_pod(pod: &Pod) -> Diagnosis {
-    let pods = std::slice::from_ref(pod);
-    let observed = ObservedWorkload {
-        pods,
-        waiting_since: at("12:00:00"),
-        pull_fails_since: None,
-        crash_verdict: None,
-        keeps_files: false,
-    };
-    diagnose(&observed, &settings(), at("12:00:05"))
+    diagnose_pods(std::slice::from_ref(pod), "12:00:05")
 }
 
 fn failed(pod: &Pod) -> Failure {
@@ -97,11 +90,11 @@ fn failed(pod: &Pod) -> Failure {
 fn pod_that_is_not_isolated_at_timeout_fails_with_remedy() {
     let ended = json!({ "terminated": { "exitCode": 3, "reason": "Error", "message": "network-not-isolated" } });
     for (state, last) in [(&ended, &Value::Null), (&json!({ "running": {} }), &ended)] {
-        let Failure { reason, details } = failed(&waits(state, last));
+        let Failure { reason, details, .. } = failed(&waits(state, last));
         assert_eq!(reason.code, FailureCode::NetworkNotIsolated);
         assert_eq!(reason.code.as_str(), "network-not-isolated");
         assert!(reason.remedy.contains("network policies"), "{}", reason.remedy);
-        assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() });
+        assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() }));
     }
 }
 
@@ -117,10 +110,10 @@ fn crash_of_isolation_check_is_reported_as_network_check() {
 fn init_container_of_the_pod_template_is_named_if_it_crashes() {
     let ended = json!({ "terminated": { "exitCode": 2, "reason": "Error" } });
     let pod = waits_for("fetch", &json!({ "waiting": { "reason": "CrashLoopBackOff" } }), &ended);
-    let Failure { reason, details } = failed(&pod);
+    let Failure { reason, details, .. } = failed(&pod);
     assert_eq!(reason.code, FailureCode::Crashed);
     assert!(reason.message.contains("The init container fetch terminated repeatedly with exit code 2."), "{reason:?}");
-    assert_eq!(details, DetailSource::Log { pod: "intro-1".to_owned(), container: "fetch".to_owned() });
+    assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "fetch".to_owned() }));
 }
 
 #[test]

@@ -50,18 +50,22 @@ async fn start_step_in_workshop_status_follows_pod_status() {
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn image_pull_that_fails_late_still_has_15_seconds_to_recover() {
-    let mut workshop = running();
-    workshop["status"] = Value::Null;
-    let failing = json!({
+/// The status of a pod whose image pull fails.
+pub(crate) fn failing_pull() -> Value {
+    json!({
         "conditions": [{ "type": "PodScheduled", "status": "True", "lastTransitionTime": "2026-01-01T12:00:00Z" }],
         "containerStatuses": [{
             "name": "app", "image": "i", "imageID": "", "ready": false, "restartCount": 0,
             "state": { "waiting": { "reason": "ErrImagePull", "message": "pull QPS exceeded" } },
         }],
-    });
-    let calls = with_pod(&workshop, &failing).run_operator(at("12:00:40")).await;
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn image_pull_that_fails_late_still_has_15_seconds_to_recover() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let calls = with_pod(&workshop, &failing_pull()).run_operator(at("12:00:40")).await;
     let told: Vec<_> = statuses(&calls).map(|status| (&status["phase"], &status["reason"])).collect();
     let failed = (&json!("Failed"), &json!("image-pull-failed"));
     assert_eq!(told, [(&json!("Starting"), &Value::Null), failed]);
@@ -69,8 +73,26 @@ async fn image_pull_that_fails_late_still_has_15_seconds_to_recover() {
     assert_eq!(when[1].duration_since(when[0]).as_secs(), 15);
 }
 
+#[tokio::test(start_paused = true)]
+async fn next_workshop_of_the_same_name_has_grace_periods_of_its_own() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let mut next = workshop.clone();
+    next["metadata"]["uid"] = "next".into();
+    let mut pod = pod_object(&failing_pull());
+    let cluster = with_children(&workshop).listed("workshops", &workshop).by_now(&next).relisted("pods", &pod);
+    pod["metadata"]["uid"] = "next pod".into();
+    pod["metadata"]["resourceVersion"] = "2".into();
+    pod["metadata"]["ownerReferences"][0]["uid"] = "next".into();
+    let after = Duration::from_secs(10);
+    let calls =
+        cluster.changing("workshops", after, &next).changing("pods", after, &pod).run_operator(at("12:00:40")).await;
+    let failed = statuses(&calls).find(|status| status["phase"] == "Failed").unwrap();
+    assert_eq!(ready_since(failed).duration_since(at("12:00:40")).as_secs(), 25);
+}
+
 /// Returns the last transition time of the condition `Ready`.
-fn ready_since(status: &Value) -> Timestamp {
+pub(crate) fn ready_since(status: &Value) -> Timestamp {
     let ready = status["conditions"].as_array().unwrap().iter().find(|one| one["type"] == "Ready");
     ready.unwrap()["lastTransitionTime"].as_str().unwrap().parse().unwrap()
 }

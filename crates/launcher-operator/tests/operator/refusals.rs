@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde_json::{Value, json};
 
 use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
+use crate::pod_status::{failing_pull, ready_since};
 use crate::support::{at, pod_object, running};
 
 const QUOTA: &str = "services \"intro-abcdefghij\" is forbidden: exceeded quota: few, requested: services=1";
@@ -111,6 +112,24 @@ async fn workshop_that_was_ready_fails_by_its_pod_while_its_service_is_refused()
     let cluster = with_children(&workshop).relisted("pods", &pod).listed("workshops", &workshop).by_now(&workshop);
     let calls = cluster.with_log(false, "killed").refusing("services", 422, POLICY).run_operator(at("12:30:00")).await;
     assert_eq!(told(&calls), [("Failed", "out-of-memory")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn refused_service_delays_no_deadline_of_the_pod_and_no_expiry() {
+    let (mut new, pod) = (running(), pod_object(&failing_pull()));
+    new["status"] = Value::Null;
+    new["spec"]["expiresAt"] = Value::Null;
+    let ready = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    for (workshop, pod, from, seconds, reason) in
+        [(new, pod, "12:00:40", 15, json!("image-pull-failed")), (running(), ready, "12:59:35", 25, Value::Null)]
+    {
+        let cluster = with_children(&workshop).unlisted("services").relisted("pods", &pod);
+        let cluster = cluster.listed("workshops", &workshop).by_now(&workshop);
+        let calls = cluster.refusing("services", 500, "failed calling webhook: timeout").run_operator(at(from)).await;
+        let ended = statuses(&calls).find(|status| ["Failed", "Expired"].map(Value::from).contains(&status["phase"]));
+        let ended = ended.unwrap();
+        assert_eq!((ready_since(ended).duration_since(at(from)).as_secs(), &ended["reason"]), (seconds, &reason));
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,12 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
+use launcher_workshop::lifecycle::{self, App};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::sleep;
 
 use super::outcome::{Observed, Outcome, Stage, Verdict};
 use super::start::{Attempt, start};
-use super::status::{is_expired, set_progress, set_step};
+use super::status::{expired, observe, set_progress, set_step};
 use crate::containers::build::requests;
 use crate::containers::capacity::Request;
 use crate::containers::diagnose;
@@ -49,8 +50,8 @@ pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Ite
 /// Launches the containers, or does nothing if they run. Each step is idempotent: after an interruption, the next call
 /// continues.
 pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    if is_expired(workload) {
-        return Err(Outcome::Expired);
+    if let Some(status) = expired(workload) {
+        return Err(Outcome::Expired(status));
     }
     let status = workload.stored_record().get().status();
     let attempt = match Observed::of(workload).await?.verdict(stage(&status)) {
@@ -59,13 +60,12 @@ pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
         Verdict::AppEnded(reason) => return Err(Outcome::Crashed(reason)),
         Verdict::Ended => {
             tracing::info!(workshop = workload.stored_record().name(), "containers have ended, starting them again");
-            set_step(workload, StartStep::RestartingApp).await;
+            observe(workload, lifecycle::Workload::of(App::Ended)).await;
             Attempt::Restart
         }
         Verdict::NotStarted => {
             reserve(workload).await?;
             pull_images(workload).await?;
-            workload.begin_start();
             set_step(workload, StartStep::Preparing).await;
             Attempt::First
         }

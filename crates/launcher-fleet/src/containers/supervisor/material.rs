@@ -12,20 +12,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::material_source::{MAX_SECRET_BYTES, SECRET_FILES};
-use launcher_domain::{MaterialReport, StartStep};
-use launcher_workshop::WorkshopMaterial;
+use launcher_domain::{MaterialReport, Report, StartStep};
+use launcher_workshop::{WorkshopMaterial, lifecycle};
 use tokio::time::{Instant, sleep};
 
 use super::files::{blocking, make_readable, write_readable};
 use super::launch::provide_image;
 use super::outcome::Outcome;
 use super::start::with_settings;
-use super::status::set_step;
+use super::status::{observe, set_step};
 use crate::containers::build::{self, material_paths};
 use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
-use crate::containers::workload::{Context, Record, Workload};
-use crate::machine::remove_directory;
+use crate::containers::workload::{Context, Workload};
+use crate::machine::{remove_directory, starting};
 
 /// Maximum seconds of one run. The program then ends with a report.
 const DEADLINE: u32 = 60;
@@ -69,7 +69,8 @@ pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
         }
         Ok(report) => report,
     };
-    store(workload, report).await;
+    let report = Report { material: Some(report), ..Report::default() };
+    observe(workload, lifecycle::Workload { report, ..starting(StartStep::LoadingMaterial) }).await;
     // After the report is stored: without the container, a successor could not read it again.
     clean_up(workload).await;
     Ok(())
@@ -82,15 +83,6 @@ async fn clean_up(workload: &Arc<Workload>) {
         tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
     }
     remove_secrets(workload).await;
-}
-
-async fn store(workload: &Arc<Workload>, report: MaterialReport) {
-    let change = move |record: &mut Record| {
-        let mut status = record.status();
-        status.report.material = Some(report.clone());
-        record.set_status(status);
-    };
-    workload.stored_record().settle(change).await;
 }
 
 /// Runs the program, or adopts it if it runs, and returns its report.

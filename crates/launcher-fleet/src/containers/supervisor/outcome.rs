@@ -85,8 +85,8 @@ fn removed() -> FailureReason {
 /// Result of launching or watching the containers of a Workshop.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// The lifetime is over.
-    Expired,
+    /// The lifetime is over: the final status.
+    Expired(Box<WorkshopStatus>),
     /// The app has ended alone, for this reason.
     Crashed(Box<FailureReason>),
     /// The workshop failed, and the owner reads the reason.

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,21 +13,20 @@ use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use launcher_domain::ListensElsewhere;
+use launcher_domain::sync::lock;
 use launcher_workshop::Phase;
 use launcher_workshop::app::READINESS;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
 use super::files::{FrameStatus, write_frame_status};
 use super::outcome::{Observed, Outcome, Stage, Verdict};
-use super::status::{is_expired, set_ready};
+use super::status::set_ready;
 use crate::containers::connector::{TELEMETRY_SOCKET, connect_in};
 use crate::containers::diagnose;
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
-use crate::machine::report_listening;
+use crate::machine::{Passed, report_listening, wait_until_expired, wait_until_late};
 
-/// Polling interval for the expiry and the values of the frame page. A timer for the expiry would miss changes of the clock and a suspended machine.
-const EXPIRY_INTERVAL: Duration = Duration::from_millis(250);
 /// Interval of inspections without an event. Events may be lost with the connection to the engine.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
 /// Delay before a second inspection confirms a crash or a failure. If the engine stops, it ends the app before the
@@ -39,16 +38,14 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
     let is_adopted = workload.stored_record().phase() == Phase::Running;
     if !is_adopted {
         let start_timeout = workload.context().settings.start_timeout;
-        let run_dir = workload.run_dir();
+        let (run_dir, record, clock) =
+            (workload.run_dir(), workload.stored_record(), &*workload.context().data_dir.clock);
+        let frame = FrameFile::new(workload);
         tokio::select! {
             () = wait_until_ready(&run_dir) => {}
             outcome = wait_for_end(workload) => return outcome,
-            never = report_listening(workload.stored_record(), || listens_elsewhere(workload)) => match never {},
-            () = sleep(start_timeout) => {
-                let app = Observed::of(workload).await.ok().and_then(|observed| observed.app);
-                let elsewhere = listens_elsewhere(workload).await.flatten();
-                return Outcome::failed(diagnose::start_timeout(app.as_ref(), elsewhere.as_ref()));
-            }
+            never = report_listening(record, clock, || listens_elsewhere(workload)) => match never {},
+            passed = wait_until_late(record, clock, start_timeout, || frame.write()) => return late(workload, passed).await,
         }
     }
     workload.set_open(true);
@@ -57,9 +54,54 @@ pub(super) async fn watch(workload: &Arc<Workload>) -> Outcome {
     if !is_adopted {
         tracing::info!(workshop = workload.stored_record().name(), "Workshop is ready");
     }
-    let outcome = wait_for_end(workload).await;
+    let frame = FrameFile::new(workload);
+    let outcome = tokio::select! {
+        outcome = wait_for_end(workload) => outcome,
+        passed = wait_until_expired(workload.stored_record(), &*workload.context().data_dir.clock, || frame.write()) => {
+            late(workload, passed).await
+        }
+    };
     workload.set_open(false);
     outcome
+}
+
+/// Returns the outcome of a passed deadline.
+async fn late(workload: &Arc<Workload>, passed: Passed) -> Outcome {
+    match passed {
+        Passed::Lifetime(status) => Outcome::Expired(status),
+        Passed::StartTimeout => {
+            let app = Observed::of(workload).await.ok().and_then(|observed| observed.app);
+            let elsewhere = listens_elsewhere(workload).await.flatten();
+            Outcome::failed(diagnose::start_timeout(app.as_ref(), elsewhere.as_ref()))
+        }
+    }
+}
+
+/// The values of the frame page that were written last.
+struct FrameFile<'a> {
+    workload: &'a Arc<Workload>,
+    written: Mutex<Option<FrameStatus>>,
+}
+
+impl<'a> FrameFile<'a> {
+    fn new(workload: &'a Arc<Workload>) -> Self {
+        Self { workload, written: Mutex::default() }
+    }
+
+    /// Writes the values if they have changed.
+    async fn write(&self) {
+        let status = FrameStatus::of(self.workload);
+        if lock(&self.written).as_ref() == Some(&status) {
+            return;
+        }
+        match write_frame_status(self.workload, &status).await {
+            Ok(()) => *lock(&self.written) = Some(status),
+            Err(error) => {
+                let workshop = self.workload.stored_record().name();
+                tracing::debug!(workshop, %error, "writing values of the frame page failed, retrying");
+            }
+        }
+    }
 }
 
 /// Returns the addresses on which the app listens, unless it listens on its port: its sidecar logs them. `None` if the
@@ -69,30 +111,12 @@ async fn listens_elsewhere(workload: &Workload) -> Option<Option<ListensElsewher
     Some(tail.and_then(|tail| ListensElsewhere::in_log(&tail)))
 }
 
-/// Waits for the expiry or for the end of a container. It writes new values for the frame page.
+/// Waits for the end of a container.
 async fn wait_for_end(workload: &Arc<Workload>) -> Outcome {
-    let (mut ticks, mut inspections) = (interval(EXPIRY_INTERVAL), interval(INSPECTION_INTERVAL));
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut inspections = interval(INSPECTION_INTERVAL);
     inspections.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut written = None;
     loop {
         tokio::select! {
-            _ = ticks.tick() => {
-                if is_expired(workload) {
-                    return Outcome::Expired;
-                }
-                let status = FrameStatus::of(workload);
-                if written.as_ref() != Some(&status) {
-                    match write_frame_status(workload, &status).await {
-                        Ok(()) => written = Some(status),
-                        Err(error) => {
-                            let workshop = workload.stored_record().name();
-                            tracing::debug!(workshop, %error, "writing values of the frame page failed, retrying");
-                        }
-                    }
-                }
-                continue;
-            }
             () = workload.woken() => {}
             _ = inspections.tick() => {}
         }

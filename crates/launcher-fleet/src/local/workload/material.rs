@@ -6,8 +6,9 @@ use std::process::{Output, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::{MATERIAL_VARIABLE, MaterialReport, StartStep};
-use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopStatus};
+use launcher_domain::{MATERIAL_VARIABLE, MaterialReport, Report, StartStep};
+use launcher_workshop::lifecycle;
+use launcher_workshop::{Workshop, WorkshopMaterial};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
@@ -15,7 +16,7 @@ use super::command::{inherited, working_dir};
 use super::handle::Workload;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::machine::{Supervised, make_private};
+use crate::machine::{Supervised, make_private, starting};
 
 /// Time before the end of the timeout at which the program should give up, so that its report arrives.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -39,20 +40,11 @@ pub(super) async fn place_material(workload: &Arc<Workload>) -> bool {
     if record.status().report.material.is_some() {
         return false;
     }
-    let loading = |record: &mut Record| {
-        let ready_at = record.status().ready_at;
-        record.set_status(WorkshopStatus::starting(StartStep::LoadingMaterial, ready_at));
-    };
-    workload.record().settle(loading).await;
-    let report = report(workload, &record, material).await;
-    workload
-        .record()
-        .settle(move |record| {
-            let mut status = record.status();
-            status.report.material = Some(report.clone());
-            record.set_status(status);
-        })
-        .await;
+    let clock = &workload.context().data_dir.clock;
+    let loading = || starting(StartStep::LoadingMaterial);
+    workload.record().observe(loading(), clock.now()).await;
+    let report = Report { material: Some(report(workload, &record, material).await), ..Report::default() };
+    workload.record().observe(lifecycle::Workload { report, ..loading() }, clock.now()).await;
     true
 }
 

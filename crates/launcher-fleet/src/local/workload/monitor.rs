@@ -7,19 +7,16 @@ use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason};
 use launcher_workshop::Phase;
+use launcher_workshop::lifecycle::Action;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::handle::Workload;
 use super::supervisor::StopReason;
 use crate::local::ports::Listener;
 use crate::local::records::{Started, cap_log};
-use crate::machine::{Supervised, report_listening};
-
-/// Polling interval for the expiry and the size of the log. A timer for the expiry would miss changes of the clock and
-/// a suspended machine.
-const POLL_INTERVAL: Duration = Duration::from_millis(250);
+use crate::machine::{Passed, Supervised, ready, report_listening, wait_until_expired, wait_until_late};
 
 /// Reason why the monitoring of an app ended.
 #[derive(Debug)]
@@ -42,13 +39,16 @@ pub(super) async fn monitor_app(workload: &Arc<Workload>) -> AppOutcome {
         workload.attach_proxy(started);
         set_ready(workload).await;
     }
-    wait_for_expiry(workload).await;
-    AppOutcome::Stopped(StopReason::Expired)
+    let clock = &*workload.context().data_dir.clock;
+    match wait_until_expired(workload.record(), clock, || limit_log(workload)).await {
+        Passed::Lifetime(status) => AppOutcome::Stopped(StopReason::Ended(status)),
+        Passed::StartTimeout => std::future::pending().await,
+    }
 }
 
 async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result<(), AppOutcome> {
     let start_timeout = workload.context().settings.start_timeout;
-    let port = started.port;
+    let (port, record, clock) = (started.port, workload.record(), &*workload.context().data_dir.clock);
     let look = || async move { Some(workload.listens_elsewhere(port).await) };
     let reason = tokio::select! {
         readiness = wait_for_app(workload, port) => match readiness {
@@ -56,14 +56,16 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
             Ok(Readiness::PortTaken) => return Err(AppOutcome::PortTaken),
             Err(error) => StopReason::NotStarted { problem: "the program on its port cannot be identified", error },
         },
-        () = wait_for_expiry(workload) => StopReason::Expired,
-        never = report_listening(workload.record(), look) => match never {},
-        () = sleep(start_timeout) => {
-            let detail = FailureDetail::StartLimit { seconds: start_timeout.as_secs().to_string() };
-            let elsewhere = workload.listens_elsewhere(port).await;
-            let reason = FailureReason::new(FailureCode::StartTimeout, Some(detail));
-            StopReason::Failed(reason.with_listening(elsewhere.as_ref()))
-        }
+        never = report_listening(record, clock, look) => match never {},
+        passed = wait_until_late(record, clock, start_timeout, || limit_log(workload)) => match passed {
+            Passed::Lifetime(status) => StopReason::Ended(status),
+            Passed::StartTimeout => {
+                let detail = FailureDetail::StartLimit { seconds: start_timeout.as_secs().to_string() };
+                let elsewhere = workload.listens_elsewhere(port).await;
+                let reason = FailureReason::new(FailureCode::StartTimeout, Some(detail));
+                StopReason::Failed(reason.with_listening(elsewhere.as_ref()))
+            }
+        },
     };
     Err(AppOutcome::Stopped(reason))
 }
@@ -71,29 +73,16 @@ async fn wait_until_ready(workload: &Arc<Workload>, started: &Started) -> Result
 async fn set_ready(workload: &Arc<Workload>) {
     let context = workload.context();
     let (now, urls) = (context.data_dir.clock.now(), context.settings.origins.urls(workload.name()));
-    workload.record().settle(move |record| record.set_ready(now, urls.clone())).await;
-    tracing::info!(workshop = workload.name(), "Workshop is ready");
-}
-
-/// Waits for the expiry, and truncates a large log meanwhile. It reads the expiry again at each poll, because an
-/// extension changes it.
-async fn wait_for_expiry(workload: &Arc<Workload>) {
-    let mut ticks = interval(POLL_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    loop {
-        ticks.tick().await;
-        if is_expired(workload) {
-            return;
-        }
-        if let Err(error) = cap_log(&workload.context().data_dir.layout.log(workload.name())) {
-            tracing::debug!(workshop = workload.name(), %error, "truncating the app's log failed");
-        }
+    if workload.record().observe(ready(urls), now).await.action != Action::End {
+        tracing::info!(workshop = workload.name(), "Workshop is ready");
     }
 }
 
-/// True once the Workshop has expired. With a planned snapshot, the grace period must be over, too.
-pub(super) fn is_expired(workload: &Workload) -> bool {
-    workload.record().get().end().is_some_and(|end| end <= workload.context().data_dir.clock.now())
+/// Truncates a large log.
+async fn limit_log(workload: &Workload) {
+    if let Err(error) = cap_log(&workload.context().data_dir.layout.log(workload.name())) {
+        tracing::debug!(workshop = workload.name(), %error, "truncating the app's log failed");
+    }
 }
 
 /// Polling interval while an app is not ready.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use futures_util::StreamExt as _;
 use launcher_domain::StartStep;
-use launcher_workshop::{WorkshopRestore, WorkshopStatus};
+use launcher_workshop::WorkshopRestore;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, Command};
 use tokio::task::spawn_blocking;
@@ -21,7 +21,7 @@ use super::supervisor::StopReason;
 use crate::byte_stream::ByteStream;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::machine::{Supervised, make_private, remove_directory};
+use crate::machine::{Supervised, make_private, remove_directory, starting};
 use crate::restore::{ATTEMPTS, PATIENCE, RestoreError, open, wait_to_retry};
 
 /// Places the files, and stores that they are placed. Does nothing if they are. Cancel-safe: the program is killed, and the
@@ -29,11 +29,7 @@ use crate::restore::{ATTEMPTS, PATIENCE, RestoreError, open, wait_to_retry};
 pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), StopReason> {
     let record = workload.record().get();
     let Some(restore) = record.pending_restore() else { return Ok(()) };
-    let preparing = |record: &mut Record| {
-        let ready_at = record.status().ready_at;
-        record.set_status(WorkshopStatus::starting(StartStep::Preparing, ready_at));
-    };
-    workload.record().settle(preparing).await;
+    workload.record().observe(starting(StartStep::Preparing), workload.context().data_dir.clock.now()).await;
     for attempt in 1..=ATTEMPTS {
         let placed = timeout(PATIENCE, run(workload, &record, restore)).await;
         match placed.unwrap_or_else(|_| Err(RestoreError::late())) {

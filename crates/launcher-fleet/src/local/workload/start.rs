@@ -6,14 +6,13 @@ use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
-use launcher_workshop::WorkshopStatus;
 
 use super::command::{AppCommand, LaunchSpec, accepts_token};
 use super::handle::Workload;
 use super::supervisor::StopReason;
 use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
 use crate::local::records::{Record, Started, Token, create_log};
-use crate::machine::{DesiredState, Supervised, make_private, replace_file};
+use crate::machine::{DesiredState, Supervised, make_private, replace_file, starting};
 
 /// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is
 /// killed before the process is recorded, the next launcher finds the process by its marker.
@@ -50,8 +49,7 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
     let leader = keeper.leader.clone();
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port, token });
-    let ready_at = next.status().ready_at;
-    next.set_status(WorkshopStatus::starting(StartStep::StartingApp, ready_at));
+    next.observe(starting(StartStep::StartingApp), context.data_dir.clock.now());
     if let Err(error) = workload.record().replace(record, next) {
         // An app without a record must not keep running: kill its leading process. The caller finds the app's other
         // processes by the marker and terminates them.

@@ -4,19 +4,19 @@
 use std::io;
 use std::sync::Arc;
 
-use launcher_domain::crash::CrashVerdict;
-use launcher_domain::{Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
+use launcher_workshop::lifecycle::Action;
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::task::JoinError;
 
 use super::handle::{Context, Workload};
 use super::material::place_material;
-use super::monitor::{AppOutcome, is_expired, monitor_app};
+use super::monitor::{AppOutcome, monitor_app};
 use super::restore::restore_files;
 use super::start::start_app;
 use crate::local::ports::Listener;
 use crate::local::process::{ExitWatch, terminate};
-use crate::local::records::{Record, log_tail};
+use crate::local::records::log_tail;
 use crate::machine::{DesiredState, Remainder, Supervised, remove_directory};
 
 /// Maximum number of ports that the supervisor tries if other programs take them.
@@ -68,8 +68,8 @@ impl Supervisor {
             match self.run_once().await {
                 AppOutcome::Stopped(reason) => return reason,
                 AppOutcome::Crashed(reason) => {
-                    if self.prepare_restart(&reason).await == CrashVerdict::Fail {
-                        return StopReason::Failed(reason);
+                    if let Some(reason) = self.prepare_restart(reason).await {
+                        return reason;
                     }
                     attempts = 0;
                 }
@@ -87,8 +87,8 @@ impl Supervisor {
 
     /// Starts the app if it does not run, and supervises it until it stops or loses its port. Cancel-safe.
     async fn run_once(&mut self) -> AppOutcome {
-        if is_expired(&self.workload) {
-            return AppOutcome::Stopped(StopReason::Expired);
+        if let Some(status) = self.workload.record().expired(self.context.data_dir.clock.now()) {
+            return AppOutcome::Stopped(StopReason::Ended(status));
         }
         if self.exit.is_none() {
             self.terminate_processes().await;
@@ -124,22 +124,20 @@ impl Supervisor {
         AppOutcome::Crashed(FailureReason::new(FailureCode::Crashed, Some(ended)))
     }
 
-    /// Decides if a crashed app starts again. If so, terminates its other processes and reports the crash. The port and
-    /// the working directory stay the same.
-    async fn prepare_restart(&mut self, reason: &FailureReason) -> CrashVerdict {
-        let record = self.workload.record().get();
-        let (now, was_ready) = (self.context.data_dir.clock.now(), record.status().ready_at.is_some());
-        let mut crashes = record.crashes;
-        let verdict = crashes.record(now, was_ready);
-        if verdict == CrashVerdict::Fail {
-            return verdict;
+    /// Prepares the next start of a crashed app, if it starts again: terminates its other processes, and reports the crash. The
+    /// port and the working directory stay the same. Otherwise returns the reason of the end.
+    async fn prepare_restart(&mut self, reason: FailureReason) -> Option<StopReason> {
+        let (mut record, now) = (self.workload.record().get(), self.context.data_dir.clock.now());
+        let decision = record.observe_crash(&reason, now);
+        match decision.action {
+            Action::Restart => {}
+            _ if decision.status.phase == Phase::Expired => return Some(StopReason::Ended(Box::new(decision.status))),
+            _ => return Some(StopReason::Failed(reason)),
         }
         tracing::warn!(workshop = self.workload.name(), reason = reason.message, "app crashed, starting it again");
         self.terminate_processes().await;
-        let crash = Crash { at: now, code: reason.code, files_lost: false };
-        let change = move |record: &mut Record| record.set_crashed(&crashes, crash.clone(), StartStep::StartingApp);
-        self.workload.record().settle(change).await;
-        verdict
+        self.workload.record().settle(move |record| drop(record.observe_crash(&reason, now))).await;
+        None
     }
 
     /// Terminates the processes first, then sets the status. A Workshop with the status Failed or Expired thus has no
@@ -147,21 +145,21 @@ impl Supervisor {
     async fn finish(&mut self, reason: StopReason) {
         let tail = log_tail(&self.context.data_dir.layout.log(self.workload.name()));
         self.terminate_processes().await;
+        let failed = |reason, tail| self.workload.record().failed(reason, tail, self.context.data_dir.clock.now());
         let status = match reason {
             StopReason::Superseded => return,
-            StopReason::Expired => WorkshopStatus { phase: Phase::Expired, ..WorkshopStatus::default() },
-            StopReason::Failed(failure) => WorkshopStatus::failed(failure, tail),
+            StopReason::Ended(status) => *status,
+            StopReason::Failed(failure) => failed(failure, tail),
             StopReason::NotStarted { problem, error } => {
                 tracing::error!(workshop = self.workload.name(), %error, problem, "starting Workshop failed");
-                WorkshopStatus::failed(start_failure(problem, &error), tail)
+                failed(start_failure(problem, &error), tail)
             }
         };
         tracing::info!(workshop = self.workload.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
         self.workload
             .record()
             .settle(move |record| {
-                let ready_at = record.status().ready_at;
-                record.set_status(WorkshopStatus { ready_at, ..status.clone() });
+                record.workshop.status = Some(status.clone());
                 record.process = None;
             })
             .await;
@@ -216,7 +214,8 @@ pub(super) enum StopReason {
         problem: &'static str,
         error: io::Error,
     },
-    Expired,
+    /// The lifetime is over: the final status.
+    Ended(Box<WorkshopStatus>),
     /// The desired state changed before the app was started.
     Superseded,
 }

@@ -17,6 +17,7 @@ use serde_json::json;
 
 use crate::context::Context;
 use crate::lease::NotLeading;
+use crate::memory::{Id, Since};
 use crate::metadata::server_side_apply;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,7 +41,7 @@ pub(crate) async fn write_status(
     status: WorkshopStatus,
     context: &Context,
 ) -> Result<(), StatusWriteError> {
-    if workshop.status.as_ref() == Some(&status) {
+    if workshop.status.clone().unwrap_or_default() == status {
         return Ok(());
     }
     patch(context, &workshop.name_any(), workshop.resource_version(), &status).await?;
@@ -138,7 +139,11 @@ const DELAY_OF_ONE: Duration = Duration::from_millis(500);
 /// Returns the time at which this operator first reconciled the Workshop, if the Workshop has no status yet, and
 /// otherwise `now`.
 pub(crate) fn unreported_since(workshop: &Workshop, context: &Context, now: Timestamp) -> Timestamp {
-    if workshop.status.is_some() { now } else { context.unreported_steps.record(&workshop.name_any(), now) }
+    if workshop.status.is_some() { now } else { record(workshop, context, now) }
+}
+
+fn record(workshop: &Workshop, context: &Context, now: Timestamp) -> Timestamp {
+    context.memory.record(Id::of(&workshop.metadata), Since::Unreported, now)
 }
 
 /// Returns how long the write of this status can still wait. Returns `None` if it must be written now: something
@@ -150,13 +155,13 @@ pub(crate) fn remaining_delay(
     now: Timestamp,
 ) -> Option<Duration> {
     let rest = || {
-        let since = context.unreported_steps.record(&workshop.name_any(), now);
+        let since = record(workshop, context, now);
         let elapsed = Duration::try_from(now.duration_since(since)).ok()?;
-        delay(context.unreported_steps.count()).checked_sub(elapsed).filter(|rest| !rest.is_zero())
+        delay(context.memory.count(Since::Unreported)).checked_sub(elapsed).filter(|rest| !rest.is_zero())
     };
     let rest = if tells_only_another_step(workshop, status) { rest() } else { None };
     if rest.is_none() {
-        context.unreported_steps.forget(&workshop.name_any());
+        context.memory.clear(Id::of(&workshop.metadata).uid, &[Since::Unreported]);
     }
     rest
 }

@@ -6,8 +6,9 @@ use std::time::Duration;
 use k8s_openapi::api::core::v1::{Event, Pod};
 use kube::ResourceExt;
 use kube::api::{ListParams, LogParams};
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere, Report};
 use launcher_workshop::Workshop;
+use launcher_workshop::lifecycle::{Action, App, Workload};
 use tokio::time::timeout;
 
 use crate::build::{PROXY_SECRET_KEY, SIDECAR_CONTAINER, snapshot_port};
@@ -21,36 +22,30 @@ const LINES: i64 = 20;
 /// Maximum bytes of a log tail, because the log tail is part of the Workshop's status.
 const BYTES: i64 = 8 * 1024;
 
-/// A diagnosis with its details.
-pub(crate) struct Explained {
-    pub(crate) diagnosis: Diagnosis,
-    /// Log tail of a failure.
-    pub(crate) log_tail: Option<String>,
-    /// Addresses on which the app of a starting Workshop listens instead of its port.
-    pub(crate) listens_elsewhere: Option<ListensElsewhere>,
-}
-
-/// Adds details to a diagnosis.
-pub(crate) async fn explain(context: &Context, workshop: &Workshop, diagnosis: Diagnosis) -> Explained {
-    let name = workshop.name_any();
-    let (diagnosis, log_tail) = match diagnosis {
-        Diagnosis::Failed(failure) => {
-            let (failure, log_tail) = collect(context, workshop, failure).await;
-            (Diagnosis::Failed(failure), log_tail)
-        }
-        Diagnosis::Waiting { stuck_pod: Some(ref pod), .. } => {
-            let failure = missing_secret(context, &name, pod).await;
-            (failure.map_or(diagnosis, Diagnosis::Failed), None)
-        }
-        other => (other, None),
-    };
-    let listens_elsewhere = match &diagnosis {
-        Diagnosis::Waiting { silent_pod: Some(pod), .. } => {
-            timeout(PATIENCE, listens_elsewhere(context, workshop, pod)).await.unwrap_or_default()
-        }
-        _ => None,
-    };
-    Explained { diagnosis, log_tail, listens_elsewhere }
+/// Adds details to an observation: to the failure that was decided on its basis, or to a long start. Returns `None` if there
+/// is nothing to add.
+pub(crate) async fn explain(
+    context: &Context,
+    workshop: &Workshop,
+    observed: &Diagnosis,
+    action: Action<DetailSource>,
+) -> Option<Workload<DetailSource>> {
+    let Diagnosis { workload, stuck_pod, silent_pod, .. } = observed;
+    if let Action::Explain(failure) = action {
+        return Some(Workload { app: App::Failed(collect(context, workshop, failure).await), ..workload.clone() });
+    }
+    if !matches!(action, Action::WaitUntil(_) | Action::SaveUntil(_)) {
+        return None;
+    }
+    if let Some(pod) = stuck_pod
+        && let Some(failure) = missing_secret(context, &workshop.name_any(), pod).await
+    {
+        return Some(Workload { app: App::Failed(failure), ..workload.clone() });
+    }
+    let elsewhere = listens_elsewhere(context, workshop, silent_pod.as_ref()?);
+    let elsewhere = timeout(PATIENCE, elsewhere).await.unwrap_or_default()?;
+    let report = Report { listens_elsewhere: Some(elsewhere), ..workload.report.clone() };
+    Some(Workload { report, ..workload.clone() })
 }
 
 /// Returns the addresses on which the app of this pod listens instead of its port. The sidecar logs them, because it shares
@@ -61,44 +56,39 @@ async fn listens_elsewhere(context: &Context, workshop: &Workshop, pod: &str) ->
     ListensElsewhere::in_log(&log)?.without_port(snapshot_port(workshop.spec.port))
 }
 
-/// Collects details of a failure within the timeout. Returns the failure, with a warning added to its message, and the
-/// log tail.
-async fn collect(context: &Context, workshop: &Workshop, failure: Failure) -> (Failure, Option<String>) {
-    match timeout(PATIENCE, query(context, workshop, failure.clone())).await {
-        Ok(found) => found,
-        Err(_) => {
-            tracing::debug!(
-                workshop = workshop.name_any(),
-                reason = failure.reason.code.as_str(),
-                "collecting failure details timed out, reporting the failure without them"
-            );
-            (failure, None)
-        }
-    }
+/// Collects details of a failure within the timeout: a log tail, or a warning for its message. The result is complete.
+async fn collect(context: &Context, workshop: &Workshop, failure: Failure) -> Failure {
+    let found = timeout(PATIENCE, query(context, workshop, failure.clone())).await.unwrap_or_else(|_| {
+        tracing::debug!(
+            workshop = workshop.name_any(),
+            reason = failure.reason.code.as_str(),
+            "collecting failure details timed out, reporting the failure without them"
+        );
+        failure
+    });
+    Failure { details: None, ..found }
 }
 
-async fn query(context: &Context, workshop: &Workshop, mut failure: Failure) -> (Failure, Option<String>) {
+async fn query(context: &Context, workshop: &Workshop, mut failure: Failure) -> Failure {
     match &failure.details {
-        DetailSource::None => (failure, None),
-        DetailSource::Log { pod, container } => {
+        None => {}
+        Some(DetailSource::Log { pod, container }) => {
             if failure.reason.code == FailureCode::StartTimeout {
                 let elsewhere = listens_elsewhere(context, workshop, pod).await;
                 failure.reason = failure.reason.with_listening(elsewhere.as_ref());
             }
-            let tail = log_tail(context, pod, container, [true, false, true]).await;
-            (failure, tail)
+            failure.log_tail = log_tail(context, pod, container, [true, false, true]).await;
         }
-        DetailSource::EndedLog { pod, container } => {
-            let tail = log_tail(context, pod, container, [false, true, false]).await;
-            (failure, tail)
+        Some(DetailSource::EndedLog { pod, container }) => {
+            failure.log_tail = log_tail(context, pod, container, [false, true, false]).await;
         }
-        DetailSource::Events { pod } => {
+        Some(DetailSource::Events { pod }) => {
             if let Some(warning) = last_warning(context, pod).await {
                 failure.reason = failure.reason.with_detail(&warning.into());
             }
-            (failure, None)
         }
     }
+    failure
 }
 
 /// Returns the first log tail of these runs of the container: of the previous run if `true`, of the current one if
@@ -157,7 +147,7 @@ async fn missing_secret(context: &Context, workshop: &str, pod: &str) -> Option<
         warning: sentence(&warning),
     };
     let reason = FailureReason::new(FailureCode::StartTimeout, Some(detail)).with_remedy(&FailureRemedy::CreateSecret);
-    Some(Failure { reason, details: DetailSource::None })
+    Some(reason.into())
 }
 
 /// True if this kubelet message reports that the proxy secret or its key is missing. A pod template may mount other
