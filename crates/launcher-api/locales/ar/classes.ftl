@@ -117,3 +117,6 @@ guide-code = مثال: الرمز على جهاز العرض.
 guide-board = مثال: صفحة الصف.
 guide-hand = مثال: يد مرفوعة ورسالة إلى الجميع.
 guide-message = يبدأ التمرين 2 الآن.
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

@@ -129,3 +129,6 @@ guide-code = Beispiel: der Code für den Beamer.
 guide-board = Beispiel: die Seite des Kurses.
 guide-hand = Beispiel: eine gehobene Hand und eine Nachricht an alle.
 guide-message = Übung 2 beginnt jetzt.
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

@@ -158,3 +158,6 @@ guide-code = Example: the code on the projector.
 guide-board = Example: the page of the class.
 guide-hand = Example: a raised hand, and a message to all.
 guide-message = Exercise 2 begins now.
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

@@ -129,3 +129,6 @@ guide-code = Ejemplo: el código en el proyector.
 guide-board = Ejemplo: la página de la clase.
 guide-hand = Ejemplo: una mano levantada y un mensaje para todos.
 guide-message = Empieza el ejercicio 2.
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

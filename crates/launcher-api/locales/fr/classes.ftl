@@ -129,3 +129,6 @@ guide-code = Exemple : le code au projecteur.
 guide-board = Exemple : la page du cours.
 guide-hand = Exemple : une main levée, et un message à tous.
 guide-message = L’exercice 2 commence.
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

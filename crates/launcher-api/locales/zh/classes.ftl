@@ -117,3 +117,6 @@ guide-code = 示例：投影上的代码。
 guide-board = 示例：班级页面。
 guide-hand = 示例：举手和发送给所有人的消息。
 guide-message = 现在开始练习 2。
+guide-ada = Ada Lovelace
+guide-alan = Alan Turing
+guide-grace = Grace Hopper

@@ -55,7 +55,7 @@ fn with_labels(t: Language, document: &str) -> String {
 fn board(t: Language) -> Board {
     let workshop = |state: InstanceState, failure: Option<FailureCode>| RowWorkshop {
         k8s_name: String::new(),
-        template: "JupyterLab".to_owned(),
+        template: t.text("preset-jupyterlab").into_owned(),
         state,
         state_text: t.state_name(state).into_owned(),
         failure: failure.map(|code| t.failure_message(&FailureReason::new(code, None))),
@@ -64,9 +64,9 @@ fn board(t: Language) -> Board {
         used: None,
         expected_expires_at: String::new(),
     };
-    let row = |name: &str, email: &str, workshops: Vec<RowWorkshop>| Row {
-        email: email.to_owned(),
-        name: name.to_owned(),
+    let row = |who: &str, workshops: Vec<RowWorkshop>| Row {
+        email: format!("{who}@example.org"),
+        name: t.text(&format!("guide-{who}")).into_owned(),
         role: None,
         is_member: true,
         standing: Standing::of(&workshops, Standing::Absent),
@@ -76,9 +76,9 @@ fn board(t: Language) -> Board {
     };
     let failed = workshop(InstanceState::Failed, Some(FailureCode::OutOfMemory));
     let rows = vec![
-        row("Grace Hopper", "grace@example.org", vec![failed]),
-        row("Alan Turing", "alan@example.org", Vec::new()),
-        row("Ada Lovelace", "ada@example.org", vec![workshop(InstanceState::Running, None)]),
+        row("grace", vec![failed]),
+        row("alan", Vec::new()),
+        row("ada", vec![workshop(InstanceState::Running, None)]),
     ];
     Board {
         path: String::new(),

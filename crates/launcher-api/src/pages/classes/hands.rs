@@ -74,7 +74,7 @@ impl News {
         let (t, now) = (visitor.t, visitor.launcher.clock().now());
         let hand = HandView {
             email: "ada@example.org".to_owned(),
-            name: "Ada Lovelace".to_owned(),
+            name: t.text("guide-ada").into_owned(),
             raised: Instant::new(t, now),
             helper: None,
         };
