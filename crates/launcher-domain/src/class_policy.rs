@@ -132,13 +132,18 @@ impl ClassContent {
 /// True if a pattern allows an image. A pattern without tag and digest allows all of them.
 fn covers(pattern: &str, image: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
-        return image.len() > start.len() && image.starts_with(start);
+        let is_version = start.ends_with([':', '@']);
+        return image.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !(is_version && is_host(rest)));
     }
     let has_version = pattern.rsplit('/').next().is_some_and(|last| last.contains([':', '@']));
-    image.strip_prefix(pattern).is_some_and(|rest| {
-        // A slash would make the tag the port of another registry.
-        rest.is_empty() || (!has_version && rest.starts_with([':', '@']) && !rest.contains('/'))
-    })
+    image
+        .strip_prefix(pattern)
+        .is_some_and(|rest| rest.is_empty() || (!has_version && rest.starts_with([':', '@']) && !is_host(rest)))
+}
+
+/// True if the rest of an image after a colon begins with the port of a registry: a slash follows. A tag has none.
+fn is_host(rest: &str) -> bool {
+    rest.contains('/')
 }
 
 fn sources(settings: &TemplateSettings) -> Vec<MaterialSource> {

@@ -174,12 +174,12 @@ impl Memory {
         Some(pod)
     }
 
-    /// Reserves a volume until the Workshop has ended. Returns the name of another Workshop for which it is reserved.
+    /// Reserves a volume until the Workshop has ended. Returns the name of another Workshop for which it is reserved. An earlier
+    /// Workshop of the same name reserves nothing: its pod has the name of the new one, so both cannot exist.
     pub(crate) fn reserve(&self, id: Id<'_>, volume: &str) -> Option<String> {
         let mut all = lock(&self.0);
-        let mut others = all.iter().filter(|(uid, _)| *uid != id.uid);
-        let user =
-            others.find(|(_, facts)| facts.volume.as_deref() == Some(volume)).map(|(_, facts)| facts.name.clone());
+        let mut others = all.values().filter(|facts| facts.name != id.name);
+        let user = others.find(|facts| facts.volume.as_deref() == Some(volume)).map(|facts| facts.name.clone());
         if user.is_none() {
             let new = || Facts { name: id.name.to_owned(), ..Facts::default() };
             all.entry(id.uid.to_owned()).or_insert_with(new).volume = Some(volume.to_owned());
@@ -256,9 +256,10 @@ mod tests {
         let other = Id { name: "other", uid: "3" };
         assert_eq!(memory.reserve(ONE, "work-a"), None);
         assert_eq!(memory.reserve(ONE, "work-a"), None, "the pod is created again");
+        assert_eq!(memory.reserve(NEXT, "work-a"), None, "the end of the first one was not seen yet");
         assert_eq!(memory.reserve(other, "work-a").as_deref(), Some("lab"));
         assert_eq!(memory.reserve(other, "work-b"), None);
-        memory.forget("1");
+        memory.forget_name("lab");
         assert_eq!(memory.reserve(other, "work-a"), None);
     }
 }

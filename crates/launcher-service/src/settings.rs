@@ -45,7 +45,7 @@ pub struct Limits {
           value_parser = value_parser!(u32).range(1..))]
     pub max_concurrent_starts: u32,
 
-    /// Maximum number of launches in the queue; the service refuses further ones
+    /// Maximum number of launches in the queue, and in that of each namespace of classes; the service refuses further ones
     #[arg(long, env = "SERVICE_MAX_QUEUED", default_value = "1000", value_name = "COUNT",
           value_parser = value_parser!(u32).range(1..))]
     pub max_queued: u32,

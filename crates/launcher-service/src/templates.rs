@@ -326,8 +326,10 @@ impl Launcher {
         if errors.is_empty() { Ok(()) } else { Err(ServiceError::Invalid(errors)) }
     }
 
-    /// Refuses the launch of a template that its class does not allow any more.
+    /// Refuses the launch of a template that its class does not allow any more, and of a class whose namespace the settings do not
+    /// name any more: it would take a start from others until it fails.
     pub(crate) fn require_allowed(&self, access: &ClassAccess, template: &Template) -> Result<(), ServiceError> {
+        self.0.fleets.of(access.class().content.namespace.as_deref()).map_err(ServiceError::FleetUnavailable)?;
         let errors = access.class().content.refusals(&template.settings, self.sizes());
         if errors.is_empty() { Ok(()) } else { Err(ServiceError::TemplateNotAllowed(errors)) }
     }

@@ -8,6 +8,7 @@ use launcher_domain::{
     Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Scope,
     Template,
 };
+use sqlx::Row;
 use uuid::Uuid;
 
 use crate::error::StoreError;
@@ -25,6 +26,9 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
 });
 const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
 pub(crate) const OF_CREATOR: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE created_by = $1");
+/// Classes of a creator with workshops that have not ended.
+pub(crate) const LIVE_OF_CREATOR: &str = "SELECT DISTINCT class_id FROM workshop_instances \
+     WHERE state NOT IN ('terminated', 'failed') AND class_id IN (SELECT class_id FROM classes WHERE created_by = $1)";
 pub(crate) const MEMBERS: &str =
     concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
 pub(crate) const SIGNAL: &str = "UPDATE classes SET changed = $1 WHERE class_id = $2";
@@ -340,13 +344,17 @@ impl WriteTransaction {
         Ok(())
     }
 
-    /// Refuses a class whose creator has this number of other classes that are not archived. Like
+    /// Refuses a class whose creator has this number of other classes that are not archived, or have workshops. Like
     /// [`WriteTransaction::check_class_slug`], it needs the lock of all changes.
     async fn check_class_count(&mut self, class: &Class, most: Option<u32>) -> Result<(), StoreError> {
         let Some(limit) = most.filter(|_| !class.content.archived) else { return Ok(()) };
-        let rows = query(OF_CREATOR).bind(class.created_by.to_string()).fetch_all(self.connection()).await?;
+        let creator = class.created_by.to_string();
+        let rows = query(OF_CREATOR).bind(creator.clone()).fetch_all(self.connection()).await?;
         let all = rows::all(&rows, rows::class)?;
-        let others = all.iter().filter(|other| !other.content.archived && other.class_id != class.class_id);
+        let live = query(LIVE_OF_CREATOR).bind(creator).fetch_all(self.connection()).await?;
+        let live: Vec<String> = live.iter().map(|row| row.try_get("class_id")).collect::<Result<_, _>>()?;
+        let counts = |other: &Class| !other.content.archived || live.contains(&other.class_id.to_string());
+        let others = all.iter().filter(|other| counts(other) && other.class_id != class.class_id);
         if others.count() < limit as usize { Ok(()) } else { Err(StoreError::TooManyClasses { limit }) }
     }
 

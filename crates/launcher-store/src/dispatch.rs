@@ -15,11 +15,17 @@ use crate::store::Store;
 /// Instances that wait for the quota of their namespace do not start: others may start meanwhile.
 pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances \
      WHERE state = 'starting' AND coalesce(start_step, '') <> 'waiting-for-quota'";
-/// Omits the namespaces whose quota is full.
-pub(crate) const NEXT: &str = "SELECT instance_id FROM workshop_instances \
-     WHERE state = 'queued' AND coalesce(namespace, '') NOT IN (SELECT waiting.namespace FROM workshop_instances AS waiting \
-     WHERE waiting.state = 'starting' AND waiting.start_step = 'waiting-for-quota' AND waiting.namespace IS NOT NULL) \
-     ORDER BY queue_number LIMIT $1";
+/// Condition of queued instances, except those of namespaces whose quota is full.
+macro_rules! startable {
+    () => {
+        "state = 'queued' AND coalesce(namespace, '') NOT IN (SELECT waiting.namespace FROM workshop_instances AS waiting \
+         WHERE waiting.state = 'starting' AND waiting.start_step = 'waiting-for-quota' AND waiting.namespace IS NOT NULL)"
+    };
+}
+pub(crate) use startable;
+
+pub(crate) const NEXT: &str =
+    concat!("SELECT instance_id FROM workshop_instances WHERE ", startable!(), " ORDER BY queue_number LIMIT $1");
 pub(crate) const PROMOTE: &str = concat!(
     "UPDATE workshop_instances SET state = 'starting', dispatched_at = $1, spec_version = spec_version + 1, \
      revision = $2 WHERE instance_id = $3 AND state = 'queued' RETURNING ",

@@ -119,6 +119,8 @@ pub(crate) const HELD_IN_CLASS: &str = "SELECT count(*) AS held, count(CASE WHEN
 pub(crate) const LIVE_OF_TEMPLATE: &str = "SELECT 1 FROM workshop_instances WHERE owner_email = $1 AND template_id = $2 \
      AND state IN ('queued', 'starting', 'running', 'suspending', 'suspended') LIMIT 1";
 pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE state = 'queued'";
+pub(crate) const QUEUED_IN: &str =
+    "SELECT count(*) FROM workshop_instances WHERE state = 'queued' AND coalesce(namespace, '') = $1";
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("{} ON CONFLICT (k8s_name) DO NOTHING RETURNING {}", Instance::TABLE.insert(), instance_columns!())
 });
@@ -193,10 +195,11 @@ impl Store {
         {
             return Ok(outcome);
         }
-        let (revision, queue_number) = match write.admit(owner, rules, (full_at, instance.created_at)).await? {
-            Ok(admitted) => admitted,
-            Err(refusal) => return Ok(refusal),
-        };
+        let (revision, queue_number) =
+            match write.admit((owner, instance.namespace.as_deref()), rules, (full_at, instance.created_at)).await? {
+                Ok(admitted) => admitted,
+                Err(refusal) => return Ok(refusal),
+            };
         // After the lock of the change counter, which orders the changes of members.
         if let Some(access) = access
             && !write.may(access, ClassAction::LaunchForMembers).await?
@@ -256,11 +259,12 @@ impl WriteTransaction {
         Ok(query(GATE).bind(owner.to_owned()).fetch_one(self.connection()).await?.try_get("full_at")?)
     }
 
-    /// Checks the limits for one more instance of the owner, whose gate row is locked, and takes a token. Returns the
-    /// revision of the change and the instance's order in the queue, or the refusal.
+    /// Checks the limits for one more instance of the owner, whose gate row is locked, in this namespace, and takes a token.
+    /// Returns the revision of the change and the instance's order in the queue, or the refusal. Each namespace has a queue
+    /// limit of its own: one whose quota is full does not refuse the launches of others.
     pub(crate) async fn admit(
         &mut self,
-        owner: &str,
+        (owner, namespace): (&str, Option<&str>),
         rules: &LaunchRules,
         (full_at, now): (i64, Timestamp),
     ) -> Result<Result<(i64, i64), LaunchOutcome>, StoreError> {
@@ -282,7 +286,9 @@ impl WriteTransaction {
         {
             return Ok(Err(refusal));
         }
-        if count(self.connection(), QUEUED).await? >= rules.max_queued {
+        let queued = query(QUEUED_IN).bind(namespace.unwrap_or_default().to_owned());
+        let queued: i64 = queued.fetch_one(self.connection()).await?.try_get(0)?;
+        if queued >= i64::from(rules.max_queued) {
             return Ok(Err(LaunchOutcome::AtCapacity));
         }
         let queue_number = queue::number(self.connection(), rules.class, revision).await?;
@@ -422,10 +428,11 @@ impl Store {
         let mut write = self.write().await?;
         let owner = before.owner_email.as_str();
         let full_at = write.lock_gate(owner).await?;
-        let (revision, queue_number) = match write.admit(owner, rules, (full_at, act.at)).await? {
-            Ok(admitted) => admitted,
-            Err(refusal) => return Ok(ResumeOutcome::Refused(refusal)),
-        };
+        let (revision, queue_number) =
+            match write.admit((owner, before.namespace.as_deref()), rules, (full_at, act.at)).await? {
+                Ok(admitted) => admitted,
+                Err(refusal) => return Ok(ResumeOutcome::Refused(refusal)),
+            };
         let row = query(RESUME)
             .bind(after.state.as_str())
             .bind(rows::millis(after.resumed_at))

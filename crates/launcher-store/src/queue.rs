@@ -10,6 +10,7 @@ use launcher_domain::ClassLimits;
 use sqlx::AnyConnection;
 use sqlx::Row;
 
+use crate::dispatch::startable;
 use crate::error::StoreError;
 use crate::sql::query;
 
@@ -18,7 +19,9 @@ const UNIT: i64 = 2520;
 /// Bits of the revision in a number. Two launches in the queue at the same time are fewer revisions apart.
 const REVISION_BITS: u32 = 20;
 
-pub(crate) const FIRST: &str = "SELECT min(queue_number) AS number FROM workshop_instances WHERE state = 'queued'";
+/// First instance that can start. The virtual time does not stand still while a quota is full.
+pub(crate) const FIRST: &str =
+    concat!("SELECT min(queue_number) AS number FROM workshop_instances WHERE ", startable!());
 /// Last queued instance of a class, or with an empty identifier of the shared catalog.
 pub(crate) const LAST_OF_CLASS: &str = "SELECT max(queue_number) AS number FROM workshop_instances \
      WHERE state = 'queued' AND template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = $1)";

@@ -14,6 +14,8 @@ use crate::status::{EXPOSED, Phase, READY, WorkshopStatus};
 
 /// Reason of the condition `Ready` while the Workshop waits for a quota.
 const WAITING_FOR_QUOTA: &str = "WaitingForQuota";
+/// Reason of the condition of a failed Workshop.
+const FAILED: &str = "Failed";
 
 /// One observation of a Workshop by its fleet. `D` names the source of further details of a failure.
 #[derive(Debug, Clone, PartialEq)]
@@ -313,7 +315,7 @@ impl<'a> Previous<'a> {
         WorkshopStatus {
             ready_at: self.ready_at,
             observed_generation: self.generation,
-            conditions: vec![self.not_ready("Failed", &reason.message, self.now)],
+            conditions: vec![self.not_ready(FAILED, &reason.message, self.now)],
             ..WorkshopStatus::failed(reason.clone(), log_tail.clone()).after(&self.lasting)
         }
     }
@@ -428,7 +430,10 @@ impl<'a> Previous<'a> {
         let StartTimeout { limit, created, failure } = timeout;
         // A Workshop that has been ready can lose its workload. Its wait does not begin again at each observation.
         let created = created.or(self.ready_at.map(|_| Timestamp::MIN)).unwrap_or(seen);
-        let unready = self.known(READY).filter(|ready| ready.status != "True" && ready.reason != WAITING_FOR_QUOTA);
+        // A corrected spec begins a new start.
+        let is_wait =
+            |ready: &&Condition| ready.status != "True" && ![WAITING_FOR_QUOTA, FAILED].contains(&&*ready.reason);
+        let unready = self.known(READY).filter(is_wait);
         let unready_since = unready.map_or(seen, |ready| ready.last_transition_time.0);
         let since = created.max(unready_since).max(moved_at);
         Deadline { at: since.checked_add(limit).unwrap_or(Timestamp::MAX), failure }
@@ -468,11 +473,12 @@ impl<'a> Previous<'a> {
     }
 
     /// Builds a condition. Keeps the last transition time of the former condition if its status is the same. The end of the
-    /// wait for a quota is a transition: the start timeout begins then.
+    /// wait for a quota is a transition, and so is the start after a corrected spec: the start timeout begins then.
     fn condition(&self, kind: &str, holds: bool, reason: &str, message: &str, since: Timestamp) -> Condition {
         let status = if holds { "True" } else { "False" };
         let waits = |reason: &str| reason == WAITING_FOR_QUOTA;
-        let is_same = |known: &&Condition| known.status == status && waits(&known.reason) == waits(reason);
+        let begins = |known: &str| waits(known) != waits(reason) || (known == FAILED && reason != FAILED);
+        let is_same = |known: &&Condition| known.status == status && !begins(&known.reason);
         let known = self.known(kind).filter(is_same);
         Condition {
             type_: kind.to_owned(),

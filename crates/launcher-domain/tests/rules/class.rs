@@ -173,6 +173,8 @@ fn image_is_allowed_by_itself_by_its_repository_or_by_a_beginning() {
         ("quay.io/jupyter/lab:1", "quay.io/jupyter/lab:1@sha256:0123", false),
         ("python", "python:3", true),
         ("python", "python:5000/evil", false),
+        ("python:*", "python:3.14", true),
+        ("python:*", "python:5000/evil", false),
     ];
     for (pattern, image, is_allowed) in cases {
         let content = read(&json!({ "name": "x", "allowed_images": [pattern] })).unwrap();

@@ -158,3 +158,19 @@ async fn queue_holds_launches_of_a_class_whose_quota_is_full() {
     ready(&world, &of_class, &waiting).await;
     ready(&world, &of_class, &held).await;
 }
+
+#[tokio::test]
+async fn class_whose_namespace_the_settings_do_not_name_any_more_launches_nothing() {
+    let (mut world, _of_class) = world(Limits::default()).await;
+    let class = world.class_in_namespace().await;
+    let template = world.class_template(&class).await;
+    world.kill().await;
+    let (store, clock, fleet) = (world.store.clone(), world.clock.clone(), Arc::new(world.fleet.clone()));
+    let limits = Limits::default();
+    world.launcher =
+        Launcher::new(store, fleet, clock, Arc::new(SystemEntropy), limits, TemplatePolicy::default(), None);
+    world.start();
+    let alice = world.access("alice", &class).await.unwrap();
+    let refused = world.launcher.launch(&alice, template.template_id, &LaunchRequest::default()).await;
+    assert!(matches!(&refused, Err(ServiceError::FleetUnavailable(_))), "{refused:?}");
+}

@@ -150,6 +150,7 @@ async fn frequent_statements_use_their_index() {
         (with(launch::BY_NAME, ["name-1"]), "workshop_instances_k8s_name_key"),
         (with(launch::HELD, ["bob@example.org"]), "workshop_instances_owner_"),
         (with(launch::QUEUED, []), "workshop_instances_"),
+        (with(launch::QUEUED_IN, [""]), "workshop_instances_"),
         (with(launch::KEY, ["bob@example.org", "key-1"]), "idempotency_keys_pkey"),
         (with(dispatch::STARTING, []), "workshop_instances_state"),
         (with(dispatch::NEXT, ["10"]), "workshop_instances_queue"),

@@ -1,8 +1,8 @@
 //! Tests of classes: only members and admins find them, and their scope has the instances of their templates only.
 
 use launcher_domain::{
-    Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance, MemberSource,
-    Membership, Template,
+    Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance,
+    InstanceState, MemberSource, Membership, Template,
 };
 use launcher_store::{
     ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, MembersOutcome, Store, StoreError,
@@ -351,6 +351,17 @@ async fn creator_has_a_maximum_of_classes_that_are_not_archived() {
         let opened = Class { version: 3, content: first.content.clone(), ..archived.clone() };
         assert!(is_full(&store.save_class(&archived, &opened, &alice(), Some(2)).await.unwrap_err()));
         assert!(store.save_class(&archived, &opened, &admin(), None).await.unwrap());
+
+        // An archived class counts while it has workshops.
+        let mut closed = Class { version: 4, ..opened.clone() };
+        closed.content.archived = true;
+        assert!(store.save_class(&opened, &closed, &alice(), Some(2)).await.unwrap());
+        let launched = Instance { class_id: Some(closed.class_id), ..instance("bob@example.org") };
+        let running = created(store.launch(&launched, &NO_LIMITS, None).await.unwrap());
+        let refused = create(81, Some(3)).await.unwrap_err();
+        assert!(matches!(refused, StoreError::TooManyClasses { limit: 3 }), "{refused:?}");
+        changed(&store, &running, |row| row.state = InstanceState::Terminated).await;
+        create(81, Some(3)).await.unwrap();
     })
     .await;
 }

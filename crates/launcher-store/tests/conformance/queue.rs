@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::{ClassLimits, Instance, Report, StartStep, Template};
-use launcher_store::{LaunchRules, Store};
+use launcher_store::{LaunchOutcome, LaunchRules, Store};
 use uuid::Uuid;
 
 use crate::support::*;
@@ -143,11 +143,12 @@ async fn waiting_classes_share_the_starts_by_their_weights() {
 #[tokio::test]
 async fn namespace_whose_quota_is_full_is_held_and_its_waiting_instance_does_not_count() {
     on_every_engine(async |store| {
-        let launch = async |namespace: Option<&str>| {
+        let launch_within = async |namespace: Option<&str>, max_queued| {
             let namespace = namespace.map(str::to_owned);
             let launched = Instance { namespace, ..instance("alice@example.org") };
-            created(store.launch(&launched, &NO_LIMITS, None).await.unwrap())
+            store.launch(&launched, &LaunchRules { max_queued, ..NO_LIMITS }, None).await.unwrap()
         };
+        let launch = async |namespace| created(launch_within(namespace, u32::MAX).await);
         let promoted = async || -> Vec<Uuid> {
             let promoted = store.dispatch_promote_queued(1, at(1)).await.unwrap();
             promoted.into_iter().map(|instance| instance.instance_id).collect()
@@ -160,7 +161,9 @@ async fn namespace_whose_quota_is_full_is_held_and_its_waiting_instance_does_not
         let waiting = changed(&store, &first, |row| row.report = report(StartStep::WaitingForQuota)).await;
         let held = launch(Some("a")).await;
         assert!(promoted().await.is_empty());
-        let others = [launch(Some("b")).await, launch(None).await];
+        assert_eq!(launch_within(Some("a"), 1).await, LaunchOutcome::AtCapacity);
+        // Each namespace has a limit of its own.
+        let others = [created(launch_within(Some("b"), 1).await), created(launch_within(None, 1).await)];
         for other in others {
             assert_eq!(promoted().await, [other.instance_id]);
             let started = store.observe_instance(&other.k8s_name).await.unwrap().unwrap();

@@ -331,6 +331,30 @@ fn only_a_corrected_spec_ends_a_final_status() {
 }
 
 #[test]
+fn start_timeout_begins_again_when_a_spec_is_corrected() {
+    let invalid = next(Some(&running(1)), Observed::failed(failure(FailureCode::InvalidSpec)), 2).status;
+    let mut corrected = workshop(Some(invalid));
+    corrected.metadata.generation = Some(8);
+    let late = at(START_TIMEOUT + 100);
+    let decision = decide(&corrected, of(starting(StartStep::PullingImage, None)).into(), late);
+    assert_eq!((decision.status.phase, decision.status.ready_at), (Phase::Starting, Some(at(1))));
+    let mut started = corrected.clone();
+    started.status = Some(decision.status);
+    for (seconds, phase) in [(START_TIMEOUT - 1, Phase::Starting), (START_TIMEOUT, Phase::Failed)] {
+        let again = decide(
+            &started,
+            of(starting(StartStep::PullingImage, None)).into(),
+            late + SignedDuration::from_secs(seconds),
+        );
+        let found = match again.action {
+            Action::Explain(_) => Phase::Failed,
+            _ => again.status.phase,
+        };
+        assert_eq!(found, phase, "after {seconds} s");
+    }
+}
+
+#[test]
 fn workshop_that_cannot_be_parsed_keeps_the_time_of_its_first_readiness() {
     let status = unreadable(Some(&running(5)), Some(9), FailureReason::new(FailureCode::InvalidSpec, None), at(6));
     assert_eq!((status.phase, status.ready_at, status.observed_generation), (Phase::Failed, Some(at(5)), Some(9)));
