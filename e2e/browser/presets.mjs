@@ -39,8 +39,10 @@ export async function useVsCode(page) {
 /** Runs a command in ttyd, and waits for its output. The command shows that the user can write in the first folder. */
 export async function useTerminal(page) {
   const input = frame(page).getByRole("textbox", { name: "Terminal input" });
-  await input.pressSequentially("echo $((6*7)) > answer.txt; tac answer.txt\n");
   const lines = () => input.evaluate(() => Array.from({ length: term.buffer.active.length }, (_, at) => term.buffer.active.getLine(at).translateToString(true)));
+  // Before the shell's prompt, the page has no connection to the shell, and drops what is typed.
+  await waitFor("the prompt", async () => (await lines()).some((line) => /[#$%>]\s*$/.test(line)));
+  await input.pressSequentially("echo $((6*7)) > answer.txt; tac answer.txt\n");
   await waitFor("the output of the command", async () => (await lines()).includes("42"));
 }
 
