@@ -28,7 +28,7 @@ times: ## print the durations of the tiers and of the slowest tests, from their 
 #   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about half an hour on a fresh machine
 #   containers, podman, server  Debian 12 packages of Docker and Podman, on a machine without other engines
 ci: ## run the tiers that fit a hosted runner of GitHub
-	@exec e2e/tiers.sh lint build rules service api sidecar fleet launcher kill9 schemathesis browser measured apps chart scripts make_run
+	@exec e2e/tiers.sh lint build rules service api simulation sidecar fleet launcher kill9 schemathesis browser measured apps chart scripts make_run
 
 release-artifacts: ## build the files of a release twice, compare them, and put them into target/release-artifacts
 	@exec packaging/release/twice.sh

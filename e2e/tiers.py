@@ -11,6 +11,7 @@ program prints the lines of its output that begin with `note: `.
 import collections
 import contextlib
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -49,6 +50,9 @@ class Tier:
     check: bool = False
     # True if failed tests are repeated.
     repeats: bool = False
+    # True if the tests run only in processor time that no other test uses, and not beside tests that need all processors
+    # and come earlier in the list.
+    idle: bool = False
 
 
 def real(*words, **options):
@@ -86,6 +90,8 @@ TIERS = [
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     # Not beside engines: Chromium stops to load pages when they add networks.
     real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser"),
+    Tier("simulation", "the service and its clusters with random faults, 500 seeds", "need_rust_tests",
+         "TEST_IDLE=1 SIM_SEEDS=${SIM_SEEDS:-500} rust_tests launcher-service:simulation", cpus=0, idle=True, check=True),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),
@@ -219,6 +225,15 @@ class Run:
     def running(self):
         return [job for job in self.jobs.values() if job.tier]
 
+    def using(self):
+        """Returns the running jobs that use processors which others need."""
+        return [job for job in self.running() if not job.tier.idle]
+
+    def before(self, tier):
+        """Returns the tiers that come earlier in the list, and have not ended."""
+        unfinished = self.unfinished()
+        return [other for other in itertools.takewhile(lambda other: other != tier, TIERS) if other.name in unfinished]
+
     def building(self):
         return {job.name for job in self.jobs.values() if not job.tier} | set(self.builds)
 
@@ -231,10 +246,11 @@ class Run:
             # All other tiers use what `build` builds and what the requirements install.
             first = tier.name in ("lint", "build")
             blocked = not first and ("build" in self.unfinished() or REQUIREMENTS in self.building())
-            if (tier.cpus <= free or not self.running()) and not blocked and not set(tier.builds) & self.building():
+            blocked |= tier.idle and any(other.cpus == PROCESSORS for other in self.before(tier))
+            if (tier.cpus <= free or not self.using()) and not blocked and not set(tier.builds) & self.building():
                 self.waiting.remove(tier)
                 self.start_tier(tier)
-        if not self.running():
+        if not self.using():
             # The remaining tiers wait for programs.
             for job in self.jobs.values():
                 job.promote()

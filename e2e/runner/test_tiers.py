@@ -98,3 +98,16 @@ def test_tiers_run_beside_each_other_only_while_the_processors_suffice(run, monk
         tiers.Tier("alone", "", "true", "[ ! -e a ] && [ ! -e b ]", cpus=2),
     )
     assert run(*chosen)[0] == 0
+
+
+def test_idle_tier_runs_beside_others_and_after_those_that_need_all_processors(run, monkeypatch):
+    monkeypatch.setattr(tiers, "PROCESSORS", 2)
+    wait = "until [ -e {0} ]; do read -t 0.02 <> <(:) || true; done"
+    chosen = (
+        tiers.Tier("measures", "", "true", "[ ! -e idle ] && touch measured", cpus=2),
+        # Ends only after a tier that needs all processors: it uses none.
+        tiers.Tier("idle", "", "true", f"touch idle; [ -e measured ] && {wait.format('late')}", cpus=0, idle=True),
+        tiers.Tier("waits", "", "true", wait.format("idle"), cpus=1),
+        tiers.Tier("late", "", "true", "touch late", cpus=2),
+    )
+    assert run(*chosen)[0] == 0

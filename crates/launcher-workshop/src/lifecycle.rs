@@ -480,6 +480,8 @@ impl<'a> Previous<'a> {
         let begins = |known: &str| waits(known) != waits(reason) || (known == FAILED && reason != FAILED);
         let is_same = |known: &&Condition| known.status == status && !begins(&known.reason);
         let known = self.known(kind).filter(is_same);
+        // A stored condition has whole seconds: the status is the same after it is read again.
+        let since = Timestamp::from_second(since.as_second()).unwrap_or(since);
         Condition {
             type_: kind.to_owned(),
             status: status.to_owned(),

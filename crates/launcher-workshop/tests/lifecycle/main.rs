@@ -331,6 +331,14 @@ fn only_a_corrected_spec_ends_a_final_status() {
 }
 
 #[test]
+fn status_is_the_same_after_it_was_stored() {
+    let now = at(1) + SignedDuration::from_millis(114);
+    let status = decide(&workshop(None), of(App::Ready).into(), now).status;
+    let stored: WorkshopStatus = serde_json::from_str(&serde_json::to_string(&status).unwrap()).unwrap();
+    assert_eq!(stored, status);
+}
+
+#[test]
 fn start_timeout_begins_again_when_a_spec_is_corrected() {
     let invalid = next(Some(&running(1)), Observed::failed(failure(FailureCode::InvalidSpec)), 2).status;
     let mut corrected = workshop(Some(invalid));
