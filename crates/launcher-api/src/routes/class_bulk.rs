@@ -13,7 +13,7 @@ use crate::extract::{Json as Body, RequestBody};
 use crate::permission::{EndInClass, ExtendInClass, InClass, LaunchForMembers};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
-use crate::routes::templates::{ExtendAllBody, ExtensionResponse};
+use crate::routes::templates::{ExtendAllBody, ExtendedInstanceResponse};
 
 pub(super) fn routes() -> Routes {
     vec![
@@ -59,7 +59,7 @@ pub(crate) async fn launch_for_class(
     params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
     request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ExtensionResponse])),
+        body = [ExtendedInstanceResponse])),
     extensions(("x-problems" = json!([
         ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
         ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
@@ -68,9 +68,9 @@ pub(crate) async fn launch_for_class(
 pub(crate) async fn extend_class_instances(
     call: InClass<ExtendInClass>,
     Body(ExtendAllBody { until, beyond_maximum }): Body<ExtendAllBody>,
-) -> Result<Json<Vec<ExtensionResponse>>, Problem> {
+) -> Result<Json<Vec<ExtendedInstanceResponse>>, Problem> {
     let results = call.launcher.extend_all_in_class(&call.access, until, Bound::new(beyond_maximum)).await?;
-    Ok(Json(results.into_iter().map(ExtensionResponse::from).collect()))
+    Ok(Json(results.into_iter().map(ExtendedInstanceResponse::from).collect()))
 }
 
 /// Pause all instances of a class

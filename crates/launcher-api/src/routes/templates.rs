@@ -333,7 +333,7 @@ pub(crate) async fn launch(
     params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
     request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ExtensionResponse])),
+        body = [ExtendedInstanceResponse])),
     extensions(("x-problems" = json!([
         ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
         ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
@@ -343,9 +343,9 @@ pub(crate) async fn extend_template(
     call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
     Body(ExtendAllBody { until, beyond_maximum }): Body<ExtendAllBody>,
-) -> Result<Json<Vec<ExtensionResponse>>, Problem> {
+) -> Result<Json<Vec<ExtendedInstanceResponse>>, Problem> {
     let results = call.launcher.extend_template(&call.caller, id, until, Bound::new(beyond_maximum)).await?;
-    Ok(Json(results.into_iter().map(ExtensionResponse::from).collect()))
+    Ok(Json(results.into_iter().map(ExtendedInstanceResponse::from).collect()))
 }
 
 /// Apply a template's maximum lifetime to its instances
@@ -670,7 +670,7 @@ fn nullable(schema: &mut Value) {
 
 /// Result of the extension for one instance.
 #[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct ExtensionResponse {
+pub(crate) struct ExtendedInstanceResponse {
     /// Name of the instance in paths.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
@@ -698,7 +698,7 @@ pub(crate) enum ExtensionOutcomeName {
     Refused,
 }
 
-impl From<Extension> for ExtensionResponse {
+impl From<Extension> for ExtendedInstanceResponse {
     fn from(Extension { k8s_name, owner_email, expires_at, outcome }: Extension) -> Self {
         let (outcome, denied_reason) = match outcome {
             ExtensionOutcome::Extended => (ExtensionOutcomeName::Extended, None),

@@ -1,5 +1,7 @@
 //! The OpenAPI document, the page that shows it, and the reference of problems.
 
+use std::collections::BTreeSet;
+
 use http::Method;
 use launcher_testkit::{Options, Reply, TestApp, Users};
 use serde_json::Value;
@@ -15,6 +17,21 @@ fn committed_openapi_document_is_current() {
         "docs/openapi.json is out of date: run `cargo run -p launcher -- openapi > docs/openapi.json`, and look at the \
          difference"
     );
+}
+
+/// The generator keeps one of two schemas with the same name, without an error.
+#[test]
+fn schemas_have_unique_names() {
+    let mut names = BTreeSet::new();
+    let files = std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/src/routes")).unwrap();
+    for file in files.map(|file| file.unwrap().path()).filter(|path| path.is_file()) {
+        let text = std::fs::read_to_string(file).unwrap();
+        for part in text.split("ToSchema)]\n").skip(1) {
+            let name = part.split_whitespace().skip_while(|word| !["struct", "enum"].contains(word)).nth(1).unwrap();
+            assert!(names.insert(name.to_owned()), "two schemas are called {name}: rename one");
+        }
+    }
+    assert!(names.len() > 50, "{names:?}");
 }
 
 #[test]
