@@ -133,7 +133,7 @@ impl ClassContent {
 fn covers(pattern: &str, image: &str) -> bool {
     if let Some(start) = pattern.strip_suffix('*') {
         let is_version = start.ends_with([':', '@']);
-        return image.strip_prefix(start).is_some_and(|rest| !rest.is_empty() && !(is_version && is_host(rest)));
+        return image.strip_prefix(start).is_some_and(|rest| !(rest.is_empty() || is_version && is_host(rest)));
     }
     let has_version = pattern.rsplit('/').next().is_some_and(|last| last.contains([':', '@']));
     image

@@ -31,7 +31,7 @@ fn schemas_have_unique_names() {
             assert!(names.insert(name.to_owned()), "two schemas are called {name}: rename one");
         }
     }
-    assert!(names.len() > 50, "{names:?}");
+    assert!(names.contains("WorkshopInstanceResponse"), "{names:?}");
 }
 
 #[test]
