@@ -62,8 +62,8 @@ impl ClassContent {
         self.allowed_images.is_empty() || self.allowed_images.iter().any(|pattern| covers(pattern, image))
     }
 
-    /// Returns why the class does not allow a template with these settings. It holds for each template of the class, whoever
-    /// writes or launches it.
+    /// Returns why the class does not allow a template with these settings. It holds for each template of the class, for
+    /// teachers and admins, at a change and at a launch.
     #[must_use]
     pub fn refusals(&self, settings: &TemplateSettings, sizes: &Sizes) -> Vec<FieldError> {
         let mut errors = Errors::default();

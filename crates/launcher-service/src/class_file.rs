@@ -241,7 +241,7 @@ impl ClassFiles<'_> {
     }
 
     /// Creates a class with its first teachers and templates. If another class has its slug and `derives_slug` is true, the
-    /// slug gets a suffix. Without the rights of an admin it always gets one, so that nobody learns the slugs of hidden classes.
+    /// slug gets a suffix. Without the rights of an admin it always gets one, so that it does not reveal the slugs of hidden classes.
     pub(crate) async fn create(
         &self,
         caller: &Caller,

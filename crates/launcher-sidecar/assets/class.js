@@ -116,7 +116,7 @@
   }
 
   // Reports the use of the app for the board of the class. Keys and clicks in the app's frame activate this page, too. Requests of
-  // the app are no use: many apps send them while nobody is there.
+  // the app are no use: many apps send them without the user.
   function reportUse() {
     if (navigator.userActivation?.isActive) usedAt = Date.now();
     if (isGone || usedAt <= reportedAt || Date.now() - reportedAt < USE) return;
