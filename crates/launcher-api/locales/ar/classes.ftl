@@ -120,3 +120,4 @@ guide-message = يبدأ التمرين 2 الآن.
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = لا يغيّره إلا المسؤولون.

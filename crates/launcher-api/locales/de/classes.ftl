@@ -132,3 +132,4 @@ guide-message = Übung 2 beginnt jetzt.
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = Nur Admins ändern es.

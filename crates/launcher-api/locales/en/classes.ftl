@@ -161,3 +161,4 @@ guide-message = Exercise 2 begins now.
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = Only admins change it.

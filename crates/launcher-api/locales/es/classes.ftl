@@ -132,3 +132,4 @@ guide-message = Empieza el ejercicio 2.
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = Solo los administradores lo cambian.

@@ -132,3 +132,4 @@ guide-message = L’exercice 2 commence.
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = Seuls les administrateurs le modifient.

@@ -120,3 +120,4 @@ guide-message = 现在开始练习 2。
 guide-ada = Ada Lovelace
 guide-alan = Alan Turing
 guide-grace = Grace Hopper
+class-field-fixed = 只有管理员可以更改。

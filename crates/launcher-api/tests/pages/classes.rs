@@ -260,7 +260,12 @@ async fn admin_sets_the_policy_and_the_editor_of_the_class_offers_what_it_allows
     assert_eq!(admin.post(&edit, &form).await.location(), room);
 
     let settings = teacher.get(&edit).await.body;
-    assert!(settings.contains("readonly") && settings.contains("quay.io/jupyter/*\nexample.org/lab"), "{settings}");
+    assert!(
+        settings.contains("Only admins change it.")
+            && settings.contains("readonly")
+            && settings.contains("quay.io/jupyter/*\nexample.org/lab"),
+        "{settings}"
+    );
     assert!(!settings.contains("allows_baseline"), "{settings}");
     let form = teacher.get(&edit).await.form(&edit);
     let changed = with(&form, "allowed_images", "");
