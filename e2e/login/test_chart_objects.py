@@ -164,6 +164,23 @@ def test_pods_have_expected_images_and_service_account_tokens(name):
     assert not any(account["automountServiceAccountToken"] for account in found.named("ServiceAccount").values())
 
 
+def test_definitions_are_the_committed_ones():
+    crds = load((ROOT / "crds/workshops.yaml").read_text())["items"]
+    found = render("full").named("CustomResourceDefinition")
+    assert {name: one["spec"] for name, one in found.items()} == {one["metadata"]["name"]: one["spec"] for one in crds}
+
+
+def test_notices_are_the_committed_ones_with_address_and_name_of_the_launcher():
+    committed = {path.name: path.read_text() for path in (CHART / "notices").iterdir()}
+    plain, named = ("https://launcher.example.org/", None), ("https://launcher.example.org:8443/", "Labor für &#34;Statistik&#34;")
+    for name, (address, brand) in {"any": plain, "full": named}.items():
+        served = {file: text for file, text in render(name).data(f"{RELEASE}-front").items() if file.endswith(".html")}
+        expected = {file: text.replace("LAUNCHER_URL", address) for file, text in committed.items()}
+        if brand:
+            expected = {file: re.sub('_top">[^<]*<', f'_top">{brand}<', text) for file, text in expected.items()}
+        assert {file: text.split() for file, text in served.items()} == {file: text.split() for file, text in expected.items()}
+
+
 def workshop_namespaces(found):
     """Returns the namespaces in which launcher and operator work: the main one first, then those of classes."""
     variables = found.env("launcher")

@@ -84,6 +84,11 @@ def test_several_replicas_are_spread_over_nodes_by_default():
     assert {one["topologyKey"] for (one,) in spread.values()} == {"kubernetes.io/hostname"}
 
 
+def differing(one, other):
+    """Returns the fields in which these objects differ."""
+    return {field for field in one.keys() | other.keys() if one.get(field) != other.get(field)}
+
+
 @pytest.mark.parametrize("name", SETS)
 def test_helm_test_runs_doctor_with_settings_and_on_node_of_launcher(name):
     found = render(name)
@@ -92,10 +97,10 @@ def test_helm_test_runs_doctor_with_settings_and_on_node_of_launcher(name):
     of_doctor, of_launcher = doctor["spec"], found.pods["launcher"]
     (container,), (program,) = of_doctor["containers"], of_launcher["containers"]
     assert container["args"] == ["doctor", "--listen-addr=127.0.0.1:0"]
-    for field in ("image", "imagePullPolicy", "env", "envFrom", "resources", "securityContext", "volumeMounts"):
-        assert container.get(field) == program.get(field), field
-    for field in ("serviceAccountName", "securityContext", "volumes", "nodeSelector", "tolerations", "imagePullSecrets"):
-        assert of_doctor.get(field) == of_launcher.get(field), field
+    probes = {f"{kind}Probe" for kind in ("startup", "readiness", "liveness")}
+    assert differing(container, program) == {"name", "args", "ports", *probes}
+    own = {"containers", "restartPolicy", "affinity", "topologySpreadConstraints", "terminationGracePeriodSeconds"}
+    assert differing(of_doctor, of_launcher) <= own
     assert of_doctor["restartPolicy"] == "Never" and "topologySpreadConstraints" not in of_doctor
     # SQLite's volume may be attached to one node only.
     term = {"topologyKey": "kubernetes.io/hostname", "labelSelector": found.named("Deployment")[RELEASE]["spec"]["selector"]}
