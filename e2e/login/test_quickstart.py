@@ -1,23 +1,23 @@
-"""Tests of the quickstart: its values, its platform and its scripts, with stubs instead of kind, Docker and Helm."""
+"""Tests of the quickstart: its accounts, its images and its scripts, with stubs instead of kind, Docker and Helm.
+
+tests/test_quickstart_cluster.py runs it: there, its values and its platform prove that they fit.
+"""
 
 import functools
-import json
 import os
 import re
 import shutil
 import socket
 import subprocess
-import urllib.parse
 
 import pytest
 
-from chart import RELEASE, ROOT, assert_programs_accept, render, values_in
+from chart import ROOT, values_in
 from yaml_files import load, load_all
 
 QUICKSTART = ROOT / "quickstart"
-HOST, DOMAIN, PROVIDER = "launcher.localhost", "workshops.localhost", "login.localhost"
-PORT, NODE_PORT = 8080, 30080
-ORIGIN = f"http://{HOST}:{PORT}"
+PORT = 8080
+ORIGIN = f"http://launcher.localhost:{PORT}"
 PROGRAMS = ("kind", "k3d", "minikube", "kubectl", "helm", "docker", "podman", "curl")
 # Writes its name and arguments to a log, and reads its input. `docker save` writes its archive.
 STUB = """#!/bin/sh
@@ -29,11 +29,6 @@ esac
 case "${0##*/}" in curl) printf 302 ;; esac
 """
 VALUES = values_in(QUICKSTART / "values.yaml")
-
-
-def chart():
-    """Returns the chart's rendering with the quickstart's values."""
-    return render(QUICKSTART / "values.yaml")
 
 
 @functools.cache
@@ -49,68 +44,8 @@ def container(name):
     return only
 
 
-def login_configurations():
-    return chart().login_configurations.values()
-
-
-def setting(configuration, name):
-    """Returns a setting of a login proxy. The values have the same format as in JSON."""
-    return json.loads(re.search(rf"^{name} = (.*)$", configuration, re.MULTILINE)[1])
-
-
 def dex():
     return load(platform()["ConfigMap", "dex", "dex"]["data"]["dex.yaml"])
-
-
-def test_every_address_is_http_below_localhost_or_inside_cluster():
-    texts = [path.read_text() for path in (QUICKSTART / "values.yaml", *(QUICKSTART / "platform").glob("*.yaml"))]
-    texts += [json.dumps(one) for one in chart().objects if one["kind"] != "CustomResourceDefinition"]
-    found = {url for text in texts for url in re.findall(r"https?://[^\s\"'\\/}]+", urllib.parse.unquote(text))}
-    assert found
-    for url in found:
-        parts = urllib.parse.urlsplit(url)
-        assert parts.scheme == "http", url
-        if not parts.hostname.endswith(".svc"):
-            assert (parts.hostname.endswith(".localhost"), parts.port) == (True, PORT), url
-    hosts = {rule["host"] for one in chart().named("Ingress").values() for rule in one["spec"]["rules"]}
-    assert hosts == {HOST, f"login.{DOMAIN}", f"*.{DOMAIN}"}
-    (rule,) = platform()["Ingress", "dex", "dex"]["spec"]["rules"]
-    assert rule["host"] == PROVIDER
-
-
-def test_programs_use_http_and_published_port(tmp_path):
-    found = chart()
-    assert found.env("launcher")["SERVICE_PUBLIC_URL"] == found.env("notice")["SERVICE_PUBLIC_URL"] == ORIGIN
-    operator = found.env("operator")
-    assert (operator["SERVICE_WORKSHOP_SCHEME"], operator["SERVICE_WORKSHOP_PORT"]) == ("http", str(PORT))
-    annotations = [one["metadata"]["annotations"] for one in found.named("Ingress").values()]
-    for one in (*annotations, json.loads(operator["SERVICE_INGRESS_ANNOTATIONS"])):
-        assert one["traefik.ingress.kubernetes.io/router.entrypoints"] == "web"
-        assert "traefik.ingress.kubernetes.io/router.tls" not in one
-    assert_programs_accept(found, tmp_path)
-
-
-def test_session_cookies_are_valid_over_http():
-    """Browsers do not store cookies with the prefixes __Host- and __Secure- over http."""
-    names = []
-    for configuration in login_configurations():
-        assert setting(configuration, "cookie_secure") is False
-        names.append(setting(configuration, "cookie_name"))
-    # Sidecars remove cookies whose names begin with this prefix.
-    assert names == ["_oauth2_proxy", "_oauth2_proxy_workshops"]
-
-
-def test_login_proxies_and_dex_agree():
-    for configuration in login_configurations():
-        assert setting(configuration, "oidc_issuer_url") == dex()["issuer"]
-        assert setting(configuration, "login_url").startswith(dex()["issuer"])
-    (client,) = dex()["staticClients"]
-    assert client["redirectURIs"] == [setting(one, "redirect_url") for one in login_configurations()]
-    # Pods reach Dex at its Service, because localhost in a pod is the pod.
-    (port,) = platform()["Service", "dex", "dex"]["spec"]["ports"]
-    path = urllib.parse.urlsplit(dex()["issuer"]).path
-    inside = [f"http://dex.dex.svc:{port['port']}{path}/{name}" for name in ("token", "keys")]
-    assert [VALUES["login"]["oidc"][name] for name in ("redeemURL", "jwksURL")] == inside
 
 
 def test_accounts_are_one_student_and_one_admin():
@@ -119,20 +54,6 @@ def test_accounts_are_one_student_and_one_admin():
     assert VALUES["api"]["adminEmails"] == ["teacher@example.org"]
     told = (QUICKSTART / "README.md").read_text()
     assert all(account in told for account in accounts)
-
-
-def test_traefik_matches_chart_and_published_port():
-    deployment = platform()["Deployment", "traefik", "traefik"]
-    labels = deployment["spec"]["template"]["metadata"]["labels"]
-    (rule,) = chart().named("NetworkPolicy")[f"{RELEASE}-launcher"]["spec"]["ingress"]
-    (peer,) = rule["from"]
-    assert peer["namespaceSelector"]["matchLabels"] == {"kubernetes.io/metadata.name": "traefik"}
-    assert peer["podSelector"]["matchLabels"].items() <= labels.items()
-    assert {one["spec"]["ingressClassName"] for one in chart().named("Ingress").values()} == {"traefik"}
-    assert ("IngressClass", None, "traefik") in platform()
-    (port,) = platform()["Service", "traefik", "traefik"]["spec"]["ports"]
-    assert (port["port"], port["nodePort"]) == (PORT, NODE_PORT)
-    assert f"readonly PORT={PORT} NODE_PORT={NODE_PORT}\n" in (QUICKSTART / "common.sh").read_text()
 
 
 def test_images_are_those_of_the_server():
