@@ -10,8 +10,8 @@ from chain import ALICE, BOB, INGRESS, NAMESPACE, Chain, kubectl
 FOLDER = pathlib.Path(__file__).resolve().parent
 # The order of the test files: files with the same options of Helm follow each other, so that the release is seldom upgraded.
 ORDER = (
-    "providers", "sessions", "edge_proxy", "notice", "browser", "install", "single_sign_on", "any_front", "proxy_secret",
-    "one_domain", "documented_installation", "quickstart_cluster",
+    "sessions", "edge_proxy", "notice", "browser", "install", "single_sign_on", "any_front", "proxy_secret", "one_domain",
+    "documented_installation", "quickstart_cluster",
 )
 
 

@@ -74,10 +74,6 @@ def test_session_split_over_cookies_opens_launcher_and_workshop(chain, echo):
     assert many.request("GET", echo[1], PAGE).status == 302
 
 
-def test_single_sign_on_works_in_browser(chain):
-    run_in_browser(chain, "test-single-sign-on")
-
-
 @contextlib.contextmanager
 def public_address():
     """Adds the address to this machine during the block. A killed test cannot remove it: it expires after 1,800 s."""
