@@ -9,13 +9,13 @@ import { join } from "node:path";
 const INFO = { Driver: "overlay2", DockerRootDir: "/none", MemTotal: 8 * 2 ** 30, NCPU: 4 };
 
 /**
- * Starts the engine. `report(percent)` reports the progress of all pulls. `end()` ends them with the image, and
- * `end(message)` without. `pulls` has the names of the pulled images.
+ * Starts the engine, which has these images. `report(percent)` reports the progress of all pulls. `end()` ends them with the
+ * image, and `end(message)` without. `pulls` has the names of the pulled images.
  */
-export async function startEngine(test) {
+export async function startEngine(test, ...images) {
   const directory = await mkdtemp(join(tmpdir(), "engine-"));
   const socket = join(directory, "engine.sock");
-  const [present, open] = [new Set(), new Map()];
+  const [present, open] = [new Set(images), new Map()];
   const engine = {
     socket,
     pulls: [],
@@ -45,6 +45,8 @@ export async function startEngine(test) {
     } else if (path.startsWith("/images/")) {
       const image = decodeURIComponent(path.slice("/images/".length, -"/json".length));
       answer(present.has(image) ? 200 : 404, { message: "no such image" });
+    } else if (/^\/containers\/(?!json$)/.test(path)) {
+      answer(404, { message: "no such container" });
     } else {
       const objects = { "/version": { Version: "1.0" }, "/info": INFO, "/volumes": { Volumes: [] } };
       answer(200, objects[path] ?? []);

@@ -4,16 +4,18 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { overflow, violations } from "./axe.mjs";
 import { startEngine } from "./engine.mjs";
-import { ADMIN, createTemplate, openPage, screenshot, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
 
 const IMAGE = "quay.io/jupyter/scipy-notebook:latest";
+const SIDECAR = "localhost/sidecar:test";
+const ALICE = "alice@example.org";
 
 test("admin downloads an image, and the list shows its progress and its end by itself", async (t) => {
-  const engine = await startEngine(t);
+  const engine = await startEngine(t, SIDECAR);
   const launcher = await startLauncher(t, {
     SERVICE_FLEET: "containers",
     SERVICE_ENGINE_SOCKET: engine.socket,
-    SERVICE_SIDECAR_IMAGE: "localhost/sidecar:test",
+    SERVICE_SIDECAR_IMAGE: SIDECAR,
     SERVICE_SEED_TEMPLATES: "",
   });
   const fields = { app_type: "notebook", image: IMAGE, command: undefined, port: undefined };
@@ -42,6 +44,13 @@ test("admin downloads an image, and the list shows its progress and its end by i
   }
   assert.deepEqual(await violations(page), []);
   await screenshot(page, "image-downloading");
+  // A launch shows the same download, which continues without it.
+  const name = await launch(launcher, template, ALICE);
+  const seen = () => send(launcher, "GET", `/instances/${name}`, undefined, ALICE);
+  await waitFor("the step of the launch", async () => (await seen()).start_step === "pulling-image");
+  assert.equal((await seen()).start_progress, 75);
+  await send(launcher, "DELETE", `/instances/${name}`, undefined, ALICE);
+  await waitFor("the end of the launch", async () => (await seen()).state === "terminated");
   engine.end();
   await row.getByText("Image ready on this server").waitFor();
   assert.deepEqual(loads, [], "the page was not loaded again");

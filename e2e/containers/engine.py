@@ -140,7 +140,7 @@ class EngineApi:
     def containers(self, **labels):
         """Returns all containers with these labels, also those that do not run."""
         wanted = [f"workshoplauncher.dev/{name}={value}" for name, value in labels.items()]
-        path = f"/containers/json?all=true&filters={quote({'label': wanted})}"
+        path = f"/containers/json?all=true&filters={urllib.parse.quote(json.dumps({'label': wanted}))}"
 
         def listed():
             try:
@@ -170,16 +170,6 @@ class EngineApi:
         if b"error" in answer:
             raise EngineError(f"{archive} cannot be loaded: {answer}")
 
-    def push(self, image, repository, auth="e30="):
-        """Pushes an image to a registry under another name. `auth` is the value of X-Registry-Auth."""
-        name, _, tag = repository.rpartition(":")
-        self.call("POST", f"/images/{quote(image)}/tag?repo={quote(name)}&tag={tag}")
-        path = f"/images/{urllib.parse.quote(name, safe='/:')}/push?tag={tag}&tlsVerify=false"
-        answer = self.call_raw("POST", path, **{"X-Registry-Auth": auth})
-        if b"errorDetail" in answer or b'"error"' in answer:
-            raise EngineError(f"{repository} cannot be pushed: {answer}")
-        self.call("DELETE", f"/images/{quote(repository)}")
-
     @contextlib.contextmanager
     def container(self, image, command, host=None, **config):
         """Creates and starts a container, yields its id, and removes it. `host` is its HostConfig."""
@@ -197,11 +187,6 @@ class EngineApi:
         made = self.call("POST", f"/containers/{container}/exec", body)["Id"]
         output = self.call_raw("POST", f"/exec/{made}/start", {"Detach": False, "Tty": True}, timeout=600)
         return self.call("GET", f"/exec/{made}/json")["ExitCode"], output.decode(errors="replace")
-
-
-def quote(value):
-    """Encodes a value for a query: text as it is, other values as JSON."""
-    return urllib.parse.quote(value if isinstance(value, str) else json.dumps(value), safe="")
 
 
 class Engine:

@@ -7,7 +7,6 @@
 #   localhost/workshop-launcher/jupyter:test   JupyterLab, as in the cluster's tests
 #   localhost/workshop-launcher/shell:test     an app that runs its owner's commands, with the probes of attack/
 #   localhost/workshop-launcher/quick:test     BusyBox: an app that starts at once
-#   localhost/workshop-launcher/pull:test      the same with a large layer, for registries
 set -euo pipefail
 # shellcheck source=e2e/cluster/common.sh
 source "$(dirname "$0")/../cluster/common.sh"
@@ -31,7 +30,6 @@ dockerd docker.io
 podman podman
 /usr/lib/podman/netavark netavark
 /usr/lib/podman/aardvark-dns aardvark-dns
-docker-registry docker-registry
 runc runc
 iptables iptables
 ip iproute2

@@ -10,7 +10,6 @@ import hashlib
 import io
 import json
 import pathlib
-import random
 import re
 import subprocess
 import sys
@@ -92,7 +91,7 @@ def libraries(program):
 
 
 def add_small(archive, sidecar, material, busybox):
-    """Adds the sidecar, the program that places course material, an app that starts at once, and an image with a large layer that cannot be compressed."""
+    """Adds the sidecar, the program that places course material, and an app that starts at once."""
     sidecar = layer({"launcher-sidecar": (pathlib.Path(sidecar).read_bytes(), 0o755)})
     archive.image("sidecar", {"Entrypoint": ["/launcher-sidecar"], "User": "65532:65532"}, [archive.layer(sidecar)])
     material = layer({"launcher-material": (pathlib.Path(material).read_bytes(), 0o755)})
@@ -102,8 +101,6 @@ def add_small(archive, sidecar, material, busybox):
     serve = ["/bin/busybox", "sh", "-c", "exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www"]
     config = {"Cmd": serve, "User": "65532:65532", "Env": ["PATH=/bin"]}
     archive.image("quick", config, [archive.layer(quick)])
-    large = layer({"large": (random.Random(1).randbytes(8 << 20), 0o644)})
-    archive.image("pull", config, [archive.layer(quick), archive.layer(large)])
 
 
 def add_large(archive, jupyter, become_root):
