@@ -94,19 +94,6 @@ def test_workshops_run_on_without_the_launcher(world, names):
 
 
 @pytest.mark.podman
-def test_next_launch_has_the_kept_files(world):
-    template = world.template(QUICK_TO_END, storage=WORK)
-    first = world.launched(template)
-    world.shell(first, "echo one > /work/file")
-    volume = world.instance(first)["volume"]
-    world.finish(first)
-    second = world.launched(template)
-    assert world.shell(second, "echo two >> /work/file; cat /work/file") == "one\ntwo\n"
-    assert world.instance(second)["volume"] == volume
-    world.finish(second)
-
-
-@pytest.mark.podman
 def test_launch_and_end_while_the_engine_is_down_take_effect_afterwards(world):
     ended, template, running = world.running(), world.template(), engine()
     running.stop()
