@@ -32,11 +32,6 @@ def contract_program():
     output(*BUILD, "--test", "fleet_contract")
 
 
-def sidecar_program():
-    """Builds the sidecar."""
-    output(*BUILD, "--test", "sidecar")
-
-
 def jupyter():
     """Installs JupyterLab, and sets TEST_JUPYTER to its path."""
     output("flock", ".local/jupyter.lock", "packaging/local/venv.sh", "jupyter", "packaging/local/jupyter.txt")
