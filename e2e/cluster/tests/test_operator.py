@@ -1,5 +1,6 @@
 """The operator is killed or paused: workshops converge to the same result, and each has one workload."""
 
+import json
 import random
 import signal
 import time
@@ -7,7 +8,7 @@ import time
 import pytest
 from census import ObjectRecorder
 from harness import ADMIN, seed_of, wait_for
-from world import seconds_from_now
+from world import LONG_AGO
 
 WORLD = {"SERVICE_LEASE_SECONDS": "6"}
 # Upper bounds of the delay before the kill, one for each round. With the shortest bound, the operator may not have seen
@@ -46,20 +47,19 @@ def test_workshops_converge_after_operator_is_killed_and_restarted(world, templa
 def test_changes_made_during_operator_downtime_are_applied_after_restart(world, template):
     """Without an operator, one workshop expires, one is ended, one is launched, and one loses its Service."""
     ending, kept = (world.launch(template, ADMIN) for _ in range(2))
-    short = world.template(lifetime_seconds=60, extension_seconds=60, max_lifetime_seconds=120)
     world.until_converged([ending, kept])
-    expiring = world.launch(short, ADMIN)
-    world.until_converged([expiring])
-    expiry = world.instance(expiring)["expires_at"]
-    with ObjectRecorder(world) as recorder:
+    with world.by_hand("expiring") as expiring, ObjectRecorder(world) as recorder:
+        world.until_phase(expiring, "Running")
         with world.killed_operator():
             world.end(ending)
             launched = world.launch(template, ADMIN)
             world.kubectl("delete", "service", kept)
-            wait_for("the expiry", lambda: seconds_from_now(expiry) < 0)
+            over = json.dumps({"spec": {"expiresAt": LONG_AGO}})
+            world.kubectl("patch", "workshop", expiring, "--type=merge", "--patch", over)
             assert world.of_workshop("pods", expiring), "expected that only the operator ends the workshop"
-        world.until_converged([launched, kept], [expiring, ending])
-        assert world.instance(expiring)["end_reason"] == "expired"
+        world.until_converged([launched, kept], [ending])
+        world.until_phase(expiring, "Expired")
+        world.until_no_workload(expiring)
         assert world.visit(kept, ADMIN)[0] == 200
         recorder.assert_one_each(expiring, ending, launched, kept)
     world.end(launched, kept)
