@@ -1,4 +1,4 @@
-// A class: an admin names a teacher, the teacher adds students, they launch, and the teacher's board follows them.
+// A class: an admin names a teacher, the teacher adds students by a table, they launch, and the teacher's board follows them.
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
@@ -7,6 +7,7 @@ import { ADMIN, launchFromCard, openPage, screenshot, send, startBrowser, startL
 
 const TEACHER = "tina@example.org";
 const STUDENTS = ["ada@example.org", "bob@example.org"];
+const TABLE = `Vorname;Nachname;E-Mail-Adresse\r\nAda;Lovelace;${STUDENTS[0]}\r\nJörg;Müller;${STUDENTS[1]}\r\nNo;Address;\r\n`;
 const LOOKS = [{ colorScheme: "light" }, { colorScheme: "dark" }, { viewport: { width: 360, height: 780 } }];
 
 test("class is started, joined and ended in its room", async (t) => {
@@ -27,16 +28,31 @@ test("class is started, joined and ended in its room", async (t) => {
   const { page: teacher, complaints } = await openPage(t, browser, { email: TEACHER });
   await teacher.goto(launcher.url);
   await teacher.getByRole("link", { name: "Statistics 101" }).first().click();
-  await teacher.getByLabel("E-mail addresses of the class").fill(`Ada Lovelace <${STUDENTS[0]}>\n${STUDENTS[1]}`);
+  const file = { name: "list.csv", mimeType: "text/csv", buffer: Buffer.from(TABLE, "latin1") };
+  await teacher.getByLabel("Or a file").setInputFiles(file);
   await teacher.getByRole("button", { name: "Check the list" }).click();
+  await teacher.getByText("Line 4").waitFor();
+  await teacher.emulateMedia({ colorScheme: "dark" });
+  await teacher.setViewportSize({ width: 360, height: 780 });
+  assert.deepEqual(await violations(teacher), []);
+  assert.equal(await overflow(teacher), 0);
+  await screenshot(teacher, "roster-preview");
+  await teacher.emulateMedia({ colorScheme: "light" });
+  await teacher.setViewportSize({ width: 1100, height: 800 });
   await teacher.getByRole("button", { name: "Apply the changes" }).click();
   for (const student of STUDENTS) await teacher.getByRole("row", { name: new RegExp(student) }).waitFor();
+  await teacher.getByText("Jörg Müller").first().waitFor();
   await screenshot(teacher, "class-empty");
   await teacher.getByRole("link", { name: "New template" }).click();
   await teacher.getByRole("link", { name: "JupyterLab" }).click();
   await teacher.getByLabel("Name", { exact: true }).fill("Notebooks");
   await teacher.getByRole("button", { name: "Create template" }).click();
   await teacher.getByRole("heading", { name: "Notebooks" }).waitFor();
+  await teacher.getByText("Join link", { exact: true }).click();
+  await teacher.getByRole("button", { name: "Create link" }).click();
+  await teacher.getByRole("img", { name: "QR code of the join link" }).waitFor();
+  const code = (await teacher.locator(".join-letters").textContent()).trim();
+  await teacher.goto(launcher.url + room);
 
   const { page: ada } = await openPage(t, browser, { email: STUDENTS[0] });
   await ada.goto(launcher.url);
@@ -49,16 +65,19 @@ test("class is started, joined and ended in its room", async (t) => {
   // The board changes without an action of the teacher.
   const row = teacher.getByRole("row", { name: new RegExp(STUDENTS[0]) });
   await row.getByRole("button", { name: /^Extend/ }).waitFor();
-  for (const look of LOOKS) {
-    const { page } = await openPage(t, browser, { email: TEACHER, ...look });
-    for (const path of [room, `${room}/projector`, `${room}/extend`, "/classes", "/"]) {
-      await page.goto(launcher.url + path);
-      assert.deepEqual(await violations(page), [], `${path} ${JSON.stringify(look)}`);
-      assert.equal(await overflow(page), 0, `${path} ${JSON.stringify(look)}`);
-      const name = { [room]: "room", [`${room}/projector`]: "projector", [`${room}/extend`]: "extend", "/classes": "list" }[path];
-      if (name) await screenshot(page, `class-${name}-${look.colorScheme ?? "phone"}`);
+  const check = async (email, pages) => {
+    for (const look of LOOKS) {
+      const { page } = await openPage(t, browser, { email, ...look });
+      for (const [name, path] of Object.entries(pages)) {
+        await page.goto(launcher.url + path);
+        assert.deepEqual(await violations(page), [], `${path} ${JSON.stringify(look)}`);
+        assert.equal(await overflow(page), 0, `${path} ${JSON.stringify(look)}`);
+        await screenshot(page, `class-${name}-${look.colorScheme ?? "phone"}`);
+      }
     }
-  }
+  };
+  await check(TEACHER, { room, projector: `${room}/projector`, extend: `${room}/extend`, list: "/classes", start: "/" });
+  await check("zoe@example.org", { join: `/join/${code}`, "join-code": "/join", "join-unknown": "/join/aaaaa-aaaaa" });
 
   // The search and the filter work while typing, and stay when the board updates.
   const other = teacher.getByRole("row", { name: new RegExp(STUDENTS[1]) });
