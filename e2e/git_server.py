@@ -15,6 +15,15 @@ CLEAN |= {f"GIT_{role}_NAME": "teacher" for role in ("AUTHOR", "COMMITTER")}
 CLEAN |= {f"GIT_{role}_EMAIL": "teacher@example.org" for role in ("AUTHOR", "COMMITTER")}
 
 
+def new_certificate(folder, address):
+    """Creates a certificate for a server at this address, and its key. Returns the paths of both files."""
+    words = "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=git-server"
+    extensions = ["-addext", f"subjectAltName=IP:{address}", "-addext", "basicConstraints=critical,CA:FALSE"]
+    files = folder / "server.crt", folder / "server.key"
+    subprocess.run([*words.split(), *extensions, "-out", files[0], "-keyout", files[1]], check=True, capture_output=True)
+    return files
+
+
 class Course:
     """The repository. `login` is the only value of the header Authorization that the server accepts, or None. A slow server
     sends one byte of a pack per second."""

@@ -8,11 +8,10 @@ import json
 import os
 import secrets
 import signal
-import subprocess
 import tarfile
 
 import pytest
-from git_server import git_server
+from git_server import git_server, new_certificate
 from harness import wait_for
 from network import INTERNET, in_surroundings
 from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, WORK, World
@@ -21,18 +20,11 @@ PASSWORD = secrets.token_hex(16)
 TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
 # The material image with the certificate of the private server.
 TRUSTING = f"{IMAGES}/trusting"
-NEW_CERTIFICATE = (
-    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=material "
-    f"-addext subjectAltName=IP:{INTERNET} -addext basicConstraints=critical,CA:FALSE -keyout server.key -out server.crt"
-)
 
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory):
-    """Files with a certificate for the address of the servers, and its key."""
-    folder = tmp_path_factory.mktemp("certificate")
-    subprocess.run(NEW_CERTIFICATE.split(), cwd=folder, check=True, capture_output=True)
-    return folder / "server.crt", folder / "server.key"
+    return new_certificate(tmp_path_factory.mktemp("certificate"), INTERNET)
 
 
 @pytest.fixture(scope="module")

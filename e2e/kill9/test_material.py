@@ -4,21 +4,16 @@ A link adds another repository, for which the same is true. Servers that are dow
 """
 
 import contextlib
-import subprocess
 
 import pytest
 
-from git_server import git_server
+from git_server import git_server, new_certificate
 from harness import ADMIN, Launcher
 from kill9 import notes
 from kill9.outage import Outage
 
 pytestmark = pytest.mark.kill9
 HOST = "127.0.0.1"
-CERTIFICATE = (
-    "openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=git-server "
-    f"-addext subjectAltName=IP:{HOST} -addext basicConstraints=critical,CA:FALSE -keyout server.key -out server.crt"
-)
 
 
 class Student:
@@ -56,8 +51,7 @@ class Student:
 
 @pytest.fixture
 def certificate(tmp_path):
-    subprocess.run(CERTIFICATE.split(), cwd=tmp_path, check=True, capture_output=True)
-    return tmp_path / "server.crt", tmp_path / "server.key"
+    return new_certificate(tmp_path, HOST)
 
 
 @pytest.fixture
