@@ -22,8 +22,6 @@ LAUNCHES_A_ROUND = 3
 # Upper bounds of the time from the first request to the kill. Each round draws one bound. With the shortest bound, the
 # kill happens during the requests. With the longest bound, it may happen after the start of the first pod.
 LATEST_KILL_SECONDS = (0.05, 0.3, 2)
-# Launches at the same moment.
-CROWD = 12
 
 
 def new_database():
@@ -70,20 +68,6 @@ def end_all(world, recorder, names):
     recorder.assert_one_each(*names)
     world.end(*names)
     world.until_ended(*names)
-
-
-def test_parallel_launches_on_all_replicas_create_one_workshop_each(world, template, replicas):
-    together = threading.Barrier(CROWD)
-
-    def launch(number):
-        together.wait()
-        return world.launch(template, f"student{number}@example.org", replicas[number % 3])
-
-    with ObjectRecorder(world) as recorder, concurrent.futures.ThreadPoolExecutor(CROWD) as threads:
-        names = list(threads.map(launch, range(CROWD)))
-        owners = {name: row["owner_email"] for name, row in world.launcher.instances().items()}
-        assert owners == {name: f"student{number}@example.org" for number, name in enumerate(names)}
-        end_all(world, recorder, names)
 
 
 class Clients:

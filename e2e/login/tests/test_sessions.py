@@ -6,7 +6,7 @@ import urllib.parse
 import pytest
 from websockets.exceptions import InvalidStatus
 
-from chain import ADMIN, ALICE, LAUNCHER, WORKSHOP_DOMAIN
+from chain import ALICE, LAUNCHER, WORKSHOP_DOMAIN
 from harness import DEADLINE
 from visitor import PAGE
 
@@ -26,12 +26,6 @@ def test_unauthenticated_subresources_set_no_cookies(chain):
         answer = visitor.request("GET", f"{LAUNCHER}{path}", {"Accept": "*/*", "Sec-Fetch-Dest": "empty"})
         assert answer.status == 401, path
     assert visitor.cookies == {}
-
-
-def test_api_returns_identity_of_logged_in_user(chain, alice):
-    for visitor, email, is_admin in ((alice, ALICE, False), (chain.signed_in(ADMIN), ADMIN, True)):
-        _, me = chain.api(visitor, "GET", "/me")
-        assert (me["email"], me["is_admin"]) == (email, is_admin)
 
 
 def test_no_session_cookie_reaches_an_app(alice, echo):
