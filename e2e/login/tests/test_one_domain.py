@@ -11,9 +11,7 @@ import pytest
 
 from chain import ALICE, INGRESS, WORKSHOPS, cluster_ip, kubectl
 from test_browser import run_in_browser
-from test_edge_proxy import (
-    test_forged_identity_does_not_replace_session_identity, test_forged_identity_without_session_is_refused,
-)
+from test_edge_proxy import test_owner_reaches_workshop_despite_forged_header
 from test_sessions import (
     test_no_session_cookie_reaches_an_app, test_other_user_gets_403_from_workshop_and_404_from_api,
     test_sign_out_ends_launcher_and_workshop_sessions, test_websocket_opens_only_for_owner,
