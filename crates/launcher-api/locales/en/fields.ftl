@@ -45,7 +45,8 @@ field-security-profile = Security profile
 field-files = Files
 
 field-storage = After the end
-    .hint = Kept files: the next launch of the same person has them again. Files that are not kept: on Kubernetes, a crash of the app deletes them at once, unless you choose that they survive a crash. The start then takes a few seconds longer.
+    .hint = Kept files: the next launch of the same person has them again. Files that are not kept: a crash of the app deletes them at once, unless you choose that they survive a crash. The start then takes a few seconds longer.
+    .hint-of-machine = Kept files: the next launch of the same person has them again. Files that are not kept survive a crash of the app. The launcher deletes them at the end.
 
 field-storage-size = Space for kept files
     .hint = For example 5 GB. Empty: 1Gi. Existing saved work keeps its size.

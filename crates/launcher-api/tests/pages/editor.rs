@@ -415,6 +415,8 @@ async fn fields_that_the_fleet_ignores_are_absent_and_keep_their_values() {
         assert!(!page.body.contains(&format!("id=\"field-{field}\"")), "{field}: {}", page.body);
     }
     assert!(page.body.contains("id=\"field-memory_limit\"") && !page.body.contains("Pod on Kubernetes"));
+    let hint = "Files that are not kept survive a crash of the app.";
+    assert!(page.body.contains(hint), "{}", page.body);
     // The author of a web app gives neither an image nor a port, and no directory of kept files and course material.
     let form = page.form(NEW).into_iter().map(|(name, text)| match &*name {
         "name" => (name, "Web".to_owned()),

@@ -497,6 +497,7 @@ impl TemplateForm {
             name: field.name.to_owned(),
             label: t.text(field.label),
             hint: match images {
+                [] if shown.ignored.contains(&POD_TEMPLATE) => machine_hint(t, field.label),
                 [] => hint(t, field.label),
                 _ => t.with_one("editor-class-images", "images", images.join(", ")).into(),
             },
@@ -621,6 +622,12 @@ fn is_ignored(field: &FormField, ignored: &[&str]) -> bool {
 
 fn hint(t: Language, label: &str) -> Text {
     if t.has_attribute(label, "hint") { t.attribute(label, "hint") } else { Text::default() }
+}
+
+/// Returns the hint for the fleets of one machine. Most hints are the same with all fleets.
+fn machine_hint(t: Language, label: &str) -> Text {
+    const HINT: &str = "hint-of-machine";
+    if t.has_attribute(label, HINT) { t.attribute(label, HINT) } else { hint(t, label) }
 }
 
 /// Adds a value at a JSON pointer. Adds absent parents.
