@@ -166,6 +166,14 @@ impl FailureReason {
         Self { message: detail.to_string(), message_codes: vec![detail.coded()], ..Self::new(code, None) }
     }
 
+    /// Creates the failure of a workshop that its machine could not start. `problem` is an English clause, and `error` the
+    /// English message of the system or the engine.
+    #[must_use]
+    pub fn not_started(problem: &str, error: String) -> Self {
+        let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error };
+        Self::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
+    }
+
     /// Adds a sentence to the message.
     #[must_use]
     pub fn with_detail(mut self, detail: &FailureDetail) -> Self {
@@ -279,8 +287,6 @@ coded_texts! {
         /// The launcher did not start the app itself.
         LauncherRestarted = "launcher-restarted",
             "Its exit status is unknown, because the launcher was restarted.";
-        /// The start timeout of the local fleet passed.
-        StartLimit { seconds } = "start-limit", "The limit is {seconds} seconds.";
         /// The launcher's port range is in use.
         PortsInUse = "ports-in-use", "All ports for workshops are in use.";
         /// Other programs listened on each port that the launcher tried.

@@ -33,7 +33,7 @@ mod workload;
 
 pub use doctor::{ContainerExamination, ExaminedEngine};
 pub use fleet::ContainerFleet;
-pub use settings::{ContainerFleetError, ContainerOptions, ContainerSettings};
+pub use settings::{ContainerOptions, ContainerSettings};
 
 /// For the tests with a container engine: its client, and the built containers.
 #[cfg(feature = "test-containers")]

@@ -10,11 +10,14 @@ mod port;
 mod restore;
 
 pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
-pub use containers::{ContainerFleet, ContainerFleetError, ContainerOptions, ContainerSettings};
+pub use containers::{ContainerFleet, ContainerOptions, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
 pub use local::keeper;
-pub use local::{LocalFleet, LocalFleetError, LocalPrograms, LocalSettings};
-pub use machine::{DataDirError, Gateway, InvalidOrigin, OriginSettings, Unserved, notice_response, own_response};
+pub use local::{LocalFleet, LocalPrograms, LocalSettings};
+pub use machine::{
+    DataDirError, Gateway, InvalidOrigin, MachineFleetError, MachineSettings, OriginSettings, Unserved,
+    notice_response, own_response,
+};
 pub use port::{
     Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError, SavedFiles,
     SavedFilesError, SourceChecks,

@@ -21,4 +21,4 @@ mod workload;
 pub use doctor::{LocalExamination, ProgramFault};
 pub use fleet::LocalFleet;
 pub use process::keeper;
-pub use settings::{LocalFleetError, LocalPrograms, LocalSettings};
+pub use settings::{LocalPrograms, LocalSettings};

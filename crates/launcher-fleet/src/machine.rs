@@ -1,34 +1,36 @@
 //! Common code of the fleets on the launcher's machine: the stored records of their Workshops, the supervision of each
 //! Workshop by one task, and the gateway to the workshops' sidecars.
 //!
-//! A fleet implements [`Supervised`] for its workloads. [`Registry`] then implements the rules of the port
-//! [`Fleet`](crate::Fleet) for it: uids, refusals, deletions and the watch.
+//! A fleet implements [`Backend`]: what differs between processes and containers. [`supervise`] has the order of the steps, and
+//! [`Registry`] the rules of the port [`Fleet`](crate::Fleet): uids, refusals, deletions and the watch.
 
+mod backend;
 mod data_dir;
-mod deadlines;
 mod files;
 mod fleet;
 mod gateway;
-mod listening;
 mod log_tail;
 mod origins;
 mod record;
 mod registry;
+mod settings;
 mod source_check;
-mod supervised;
+mod supervise;
 mod watch_cache;
+mod workload;
 
+pub(crate) use backend::{Attempt, Backend, Look, NotPlaced, Setback};
 pub use data_dir::DataDirError;
 pub(crate) use data_dir::{DataDir, is_in_use, stored_identity};
-pub(crate) use deadlines::{Passed, wait_until_expired, wait_until_late};
 pub(crate) use files::{Layout, make_private, remove_directory, replace_file};
 pub(crate) use fleet::MachineFleet;
 pub(crate) use gateway::{Connection, SidecarConnector};
 pub use gateway::{Gateway, Unserved, notice_response, own_response};
-pub(crate) use listening::report_listening;
 pub(crate) use log_tail::plain_tail;
 pub use origins::{InvalidOrigin, OriginSettings};
-pub(crate) use record::{Record, StoredRecord, ready, starting};
+pub(crate) use record::{Record, StoredRecord, starting};
 pub(crate) use registry::{Registry, validate_volume};
+pub use settings::{MachineFleetError, MachineSettings};
 pub(crate) use source_check::SourceChecker;
-pub(crate) use supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};
+pub(crate) use supervise::{MAX_RETRY_DELAY, RETRY_DELAY};
+pub(crate) use workload::{DesiredState, Shared, Workload};

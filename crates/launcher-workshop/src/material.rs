@@ -79,6 +79,15 @@ impl WorkshopMaterial {
         })
     }
 
+    /// Parses the output of the program that has placed the material; `None` if it has no report. Names of files in it come from
+    /// the source and from the user, so the report has bounded texts, and only the targets of the Workshop.
+    #[must_use]
+    pub fn parse_report(&self, output: &str) -> Option<MaterialReport> {
+        let mut report = MaterialReport::parse(output)?;
+        report.sources.retain(|source| self.sources.iter().any(|known| known.target == source.target));
+        Some(report)
+    }
+
     /// Returns the report that no source could be placed, for this reason.
     #[must_use]
     pub fn failed(&self, message: &str) -> MaterialReport {

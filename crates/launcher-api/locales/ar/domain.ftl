@@ -28,7 +28,6 @@ failure-detail-exit-status = انتهى البرنامج برمز الخروج {
 failure-detail-signal = أُنهي البرنامج قسرًا بالإشارة { $signal }.
 failure-detail-keeper-killed = رمز خروج البرنامج غير معروف، لأن العملية المشرفة عليه (keeper) أُنهيت قسرًا.
 failure-detail-launcher-restarted = رمز خروج البرنامج غير معروف، لأن Workshop Launcher أُعيد تشغيله.
-failure-detail-start-limit = المهلة المحددة بالثواني: { $seconds }.
 failure-detail-ports-in-use = كل المنافذ المخصصة للورشات قيد الاستخدام.
 failure-detail-ports-taken = كل المنافذ التي جرّبها Workshop Launcher (عددها: { $attempts }) شغلتها برامج أخرى على هذا الجهاز.
 failure-detail-program-not-started = تعذّر تشغيل { $program }: { $error }.

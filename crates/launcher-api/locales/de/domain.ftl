@@ -28,7 +28,6 @@ failure-detail-exit-status = Es endete mit Status { $status }.
 failure-detail-signal = Es wurde durch Signal { $signal } abgebrochen.
 failure-detail-keeper-killed = Sein Exit-Status ist unbekannt, weil sein Keeper-Prozess abgebrochen wurde.
 failure-detail-launcher-restarted = Sein Exit-Status ist unbekannt, weil der Launcher neu gestartet wurde.
-failure-detail-start-limit = Das Limit beträgt { $seconds } s.
 failure-detail-ports-in-use = Alle Ports für Workshops sind belegt.
 failure-detail-ports-taken = Andere Programme auf diesem Rechner haben alle Ports belegt, die der Launcher ausprobiert hat (Anzahl: { $attempts }).
 failure-detail-program-not-started = { $program } lässt sich nicht starten: { $error }.

@@ -28,7 +28,6 @@ failure-detail-exit-status = Terminó con el código de salida { $status }.
 failure-detail-signal = Lo detuvo la señal { $signal }.
 failure-detail-keeper-killed = Se desconoce su código de salida, porque se forzó el cierre de su proceso supervisor.
 failure-detail-launcher-restarted = Se desconoce su código de salida, porque se reinició Workshop Launcher.
-failure-detail-start-limit = El límite es de { $seconds } s.
 failure-detail-ports-in-use = Todos los puertos para talleres están en uso.
 failure-detail-ports-taken = Otros programas de este equipo ocuparon todos los puertos que probó Workshop Launcher ({ $attempts }).
 failure-detail-program-not-started = No se puede iniciar { $program }: { $error }.

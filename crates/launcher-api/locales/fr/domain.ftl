@@ -28,7 +28,6 @@ failure-detail-exit-status = Son code de sortie est { $status }.
 failure-detail-signal = Il a été tué par le signal { $signal }.
 failure-detail-keeper-killed = Son code de sortie est inconnu, car le processus qui le surveillait a été tué.
 failure-detail-launcher-restarted = Son code de sortie est inconnu, car Workshop Launcher a été redémarré.
-failure-detail-start-limit = La limite est de { $seconds } s.
 failure-detail-ports-in-use = Tous les ports destinés aux ateliers sont occupés.
 failure-detail-ports-taken = D’autres programmes de cette machine ont pris tous les ports que Workshop Launcher a essayés (essais : { $attempts }).
 failure-detail-program-not-started = Impossible de démarrer { $program } : { $error }.

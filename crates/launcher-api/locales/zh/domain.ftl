@@ -28,7 +28,6 @@ failure-detail-exit-status = 程序的退出状态为 { $status }。
 failure-detail-signal = 程序被信号 { $signal } 终止。
 failure-detail-keeper-killed = 程序的退出状态未知，因为它的 keeper 进程被强制终止。
 failure-detail-launcher-restarted = 程序的退出状态未知，因为 Workshop Launcher 已重启。
-failure-detail-start-limit = 时限为 { $seconds } 秒。
 failure-detail-ports-in-use = 供实验环境使用的端口已全部被占用。
 failure-detail-ports-taken = Workshop Launcher 尝试了 { $attempts } 个端口，均已被此服务器上的其他程序占用。
 failure-detail-program-not-started = 无法启动 { $program }：{ $error }。

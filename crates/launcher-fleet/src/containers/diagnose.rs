@@ -1,7 +1,7 @@
 //! Diagnosis: the failure that a user reads, from the states of the containers and the errors of the engine. Pure.
 
 use launcher_domain::messages::sentence;
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 
 use super::engine::{ContainerState, EngineError};
 use super::names::Part;
@@ -38,21 +38,13 @@ pub(crate) fn not_started(part: Part, error: &EngineError) -> FailureReason {
                 Part::App | Part::Material => "the app's container did not start",
                 Part::Sidecar => "the sidecar's container did not start",
             };
-            engine_failed(problem, error)
+            FailureReason::not_started(problem, sentence(&error.message()))
         }
     }
 }
 
-/// Returns the failure of a workshop for which a call to the engine failed, for example the creation of its network.
-/// `problem` is an English clause.
-fn engine_failed(problem: &str, error: &EngineError) -> FailureReason {
-    let detail = FailureDetail::NotStarted { problem: problem.to_owned(), error: sentence(&error.message()) };
-    FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
-}
-
 /// Returns the failure of a workshop with this container, or `None` while the container runs or before its start.
-/// `restarted` is true if the container has ended before, and the launcher has started it again.
-pub(crate) fn ended(part: Part, state: &ContainerState, restarted: bool) -> Option<FailureReason> {
+pub(crate) fn ended(part: Part, state: &ContainerState) -> Option<FailureReason> {
     if state.running || !state.started {
         return None;
     }
@@ -61,11 +53,9 @@ pub(crate) fn ended(part: Part, state: &ContainerState, restarted: bool) -> Opti
     if part == Part::App && state.oom_killed && state.exit_code != Some(0) {
         return Some(FailureReason::new(FailureCode::OutOfMemory, None));
     }
-    let detail = exit_code.map(|exit_code| match (part, restarted) {
-        (Part::App | Part::Material, false) => FailureDetail::ExitStatus { status: exit_code },
-        (Part::App | Part::Material, true) => FailureDetail::AppExited { exit_code },
-        (Part::Sidecar, false) => FailureDetail::SidecarEnded { exit_code },
-        (Part::Sidecar, true) => FailureDetail::SidecarExited { exit_code },
+    let detail = exit_code.map(|exit_code| match part {
+        Part::App | Part::Material => FailureDetail::ExitStatus { status: exit_code },
+        Part::Sidecar => FailureDetail::SidecarEnded { exit_code },
     });
     Some(FailureReason::new(FailureCode::Crashed, detail))
 }
@@ -84,16 +74,7 @@ pub(crate) fn not_isolated(sidecar: &ContainerState, tail: Option<&str>) -> Opti
 
 /// Returns the failure of a workshop whose sidecar runs, but does not listen.
 pub(crate) fn sidecar_does_not_listen() -> FailureReason {
-    let problem = "the sidecar does not listen on its sockets".to_owned();
-    let detail = FailureDetail::NotStarted { problem, error: "no connection in time".to_owned() };
-    FailureReason::only(FailureCode::Crashed, &detail).with_remedy(&FailureRemedy::TellAdministrator)
-}
-
-/// Returns the failure of a workshop that was not ready in time.
-pub(crate) fn start_timeout(app: Option<&ContainerState>, elsewhere: Option<&ListensElsewhere>) -> FailureReason {
-    let runs = app.is_some_and(|app| app.running);
-    let reason = FailureReason::new(FailureCode::StartTimeout, runs.then_some(FailureDetail::AppDoesNotAnswer));
-    reason.with_listening(elsewhere)
+    FailureReason::not_started("the sidecar does not listen on its sockets", "no connection in time".to_owned())
 }
 
 fn disk_full() -> FailureReason {
@@ -106,7 +87,7 @@ mod tests {
 
     use super::super::engine::{ContainerState, EngineError};
     use super::super::names::Part;
-    use super::{ended, not_isolated, not_started, pull_failed, start_timeout};
+    use super::{ended, not_isolated, not_started, pull_failed};
 
     fn exited(exit_code: i64) -> ContainerState {
         ContainerState { started: true, exit_code: Some(exit_code), ..ContainerState::default() }
@@ -129,30 +110,28 @@ mod tests {
     fn running_and_created_containers_have_not_failed() {
         let running = ContainerState { running: true, started: true, oom_killed: true, ..ContainerState::default() };
         for part in [Part::App, Part::Sidecar] {
-            assert_eq!(ended(part, &running, false), None);
-            assert_eq!(ended(part, &ContainerState::default(), false), None);
+            assert_eq!(ended(part, &running), None);
+            assert_eq!(ended(part, &ContainerState::default()), None);
         }
     }
 
     #[test]
     fn ended_container_has_crashed_with_its_exit_code() {
-        let message = |part, restarted| failure(ended(part, &exited(3), restarted));
+        let message = |part| failure(ended(part, &exited(3)));
         let crashed =
             |detail: &str| (FailureCode::Crashed, format!("The workshop's program stopped unexpectedly. {detail}"));
-        assert_eq!(message(Part::App, false), crashed("It ended with status 3."));
-        assert_eq!(message(Part::App, true), crashed("The app terminated repeatedly with exit code 3."));
-        assert_eq!(message(Part::Sidecar, false), crashed("The sidecar ended with exit code 3."));
-        assert_eq!(message(Part::Sidecar, true), crashed("The sidecar terminated repeatedly with exit code 3."));
+        assert_eq!(message(Part::App), crashed("It ended with status 3."));
+        assert_eq!(message(Part::Sidecar), crashed("The sidecar ended with exit code 3."));
     }
 
     #[test]
     fn app_killed_at_its_memory_limit_is_out_of_memory() {
         let killed = ContainerState { oom_killed: true, ..exited(137) };
-        assert_eq!(ended(Part::App, &killed, false).unwrap().code, FailureCode::OutOfMemory);
-        assert_eq!(ended(Part::Sidecar, &killed, false).unwrap().code, FailureCode::Crashed);
+        assert_eq!(ended(Part::App, &killed).unwrap().code, FailureCode::OutOfMemory);
+        assert_eq!(ended(Part::Sidecar, &killed).unwrap().code, FailureCode::Crashed);
         // Only a child process was killed, and the app ended without an error later.
         let child_killed = ContainerState { oom_killed: true, ..exited(0) };
-        assert_eq!(ended(Part::App, &child_killed, false).unwrap().code, FailureCode::Crashed);
+        assert_eq!(ended(Part::App, &child_killed).unwrap().code, FailureCode::Crashed);
     }
 
     #[test]
@@ -214,15 +193,6 @@ mod tests {
             let (code, message) = failure(not_isolated(&exited(3), tail));
             assert_eq!(code, FailureCode::NetworkNotIsolated);
             assert!(message.ends_with(text) && !message.contains("warning"), "{message}");
-        }
-    }
-
-    #[test]
-    fn slow_app_does_not_answer_and_missing_app_only_takes_too_long() {
-        let running = ContainerState { running: true, started: true, ..ContainerState::default() };
-        assert!(start_timeout(Some(&running), None).message.ends_with("does not answer on its port."));
-        for app in [None, Some(&ContainerState::default())] {
-            assert_eq!(start_timeout(app, None), FailureReason::new(FailureCode::StartTimeout, None));
         }
     }
 

@@ -2,13 +2,13 @@
 
 use super::engine::{Engine, EngineError, EngineInfo, EngineKind};
 use super::names;
-use super::settings::{ContainerFleetError, ContainerSettings};
-use crate::machine::{Layout, stored_identity};
+use super::settings::{ContainerOptions, ContainerSettings};
+use crate::machine::{Layout, MachineFleetError, stored_identity};
 
 /// The examined container fleet.
 #[derive(Debug)]
 pub struct ContainerExamination {
-    settings: ContainerSettings,
+    options: ContainerOptions,
     layout: Layout,
     engine: Engine,
 }
@@ -34,18 +34,18 @@ impl ContainerExamination {
     /// Examines the fleet that [`ContainerFleet::open`](super::ContainerFleet::open) would open with these settings.
     ///
     /// # Errors
-    /// [`ContainerFleetError`] if `ContainerFleet::open` would refuse a setting.
-    pub fn new(settings: ContainerSettings) -> Result<Self, ContainerFleetError> {
-        let settings = settings.checked()?;
-        let (layout, engine) = (Layout::new(&settings.data_dir), Engine::connect(&settings.options.engine_socket)?);
-        Ok(Self { settings, layout, engine })
+    /// [`MachineFleetError`] if `ContainerFleet::open` would refuse a setting.
+    pub fn new(ContainerSettings { machine, options }: ContainerSettings) -> Result<Self, MachineFleetError> {
+        let layout = Layout::new(&machine.checked()?.data_dir);
+        let engine = Engine::connect(&options.engine_socket)?;
+        Ok(Self { options, layout, engine })
     }
 
     /// The fleet's identity; `None` if no launcher has used the data directory yet.
     ///
     /// # Errors
-    /// [`ContainerFleetError::DataDir`] if the identity file cannot be read.
-    pub fn identity(&self) -> Result<Option<String>, ContainerFleetError> {
+    /// [`MachineFleetError::DataDir`] if the identity file cannot be read.
+    pub fn identity(&self) -> Result<Option<String>, MachineFleetError> {
         Ok(stored_identity(&self.layout)?)
     }
 
@@ -53,11 +53,11 @@ impl ContainerExamination {
     /// and removes it.
     ///
     /// # Errors
-    /// [`ContainerFleetError::Engine`] if the engine does not answer.
-    pub async fn engine(&self) -> Result<ExaminedEngine, ContainerFleetError> {
+    /// [`MachineFleetError::Engine`] if the engine does not answer.
+    pub async fn engine(&self) -> Result<ExaminedEngine, MachineFleetError> {
         let info = self.engine.info().await?;
         let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
-        let limits_disk = match self.engine.limits_disk(&info, &self.settings.options.sidecar_image, labels).await {
+        let limits_disk = match self.engine.limits_disk(&info, &self.options.sidecar_image, labels).await {
             Err(EngineError::NotFound(_)) => false,
             answer => answer?,
         };
@@ -73,17 +73,17 @@ impl ContainerExamination {
     /// True if the engine has the sidecar's image.
     ///
     /// # Errors
-    /// [`ContainerFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
-    pub async fn has_sidecar_image(&self) -> Result<bool, ContainerFleetError> {
-        Ok(self.engine.has_image(&self.settings.options.sidecar_image).await?)
+    /// [`MachineFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
+    pub async fn has_sidecar_image(&self) -> Result<bool, MachineFleetError> {
+        Ok(self.engine.has_image(&self.options.sidecar_image).await?)
     }
 
     /// True if the engine has the image of the program that places course material; `None` if the settings name none.
     ///
     /// # Errors
-    /// [`ContainerFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
-    pub async fn has_material_image(&self) -> Result<Option<bool>, ContainerFleetError> {
-        let Some(image) = &self.settings.options.material_image else { return Ok(None) };
+    /// [`MachineFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
+    pub async fn has_material_image(&self) -> Result<Option<bool>, MachineFleetError> {
+        let Some(image) = &self.options.material_image else { return Ok(None) };
         Ok(Some(self.engine.has_image(image).await?))
     }
 }

@@ -17,14 +17,14 @@ use super::diagnose;
 use super::engine::{Engine, EngineError, EngineKind};
 use super::names::{self, Part};
 use super::pulls::Pulls;
-use super::settings::{ContainerFleetError, ContainerSettings};
-use super::supervisor::{adopt_reservations, supervise};
+use super::settings::ContainerSettings;
+use super::supervisor::adopt_reservations;
 use super::tasks::{Found, follow_events, remove_orphans};
-use super::workload::{Context, Record, StoredRecord, Workload};
+use super::workload::{ContainerBackend, Containers, Record};
 use crate::byte_stream::ByteStream;
 use crate::machine::{
-    DataDir, DataDirError, DesiredStateCell, Gateway, Layout, MachineFleet, Registry, Remainder, SidecarConnector,
-    SourceChecker, Supervised, replace_file, validate_volume,
+    DataDir, DataDirError, Gateway, Layout, MachineFleet, MachineFleetError, Registry, Shared, SourceChecker,
+    replace_file, validate_volume,
 };
 use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError};
 
@@ -32,7 +32,7 @@ use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadE
 ///
 /// The containers keep running while no launcher runs. The next [`ContainerFleet::open`] adopts them.
 #[derive(Debug, Clone)]
-pub struct ContainerFleet(Arc<Registry<Workload>>);
+pub struct ContainerFleet(Arc<Registry<ContainerBackend>>);
 
 impl ContainerFleet {
     /// Opens the fleet of a data directory and takes over its Workshops:
@@ -46,15 +46,16 @@ impl ContainerFleet {
     /// `stop` closes the connections of [`ContainerFleet::gateway`]. Call this function within a tokio runtime.
     ///
     /// # Errors
-    /// [`ContainerFleetError`] if another launcher uses the directory, the directory is unusable, or the engine does
+    /// [`MachineFleetError`] if another launcher uses the directory, the directory is unusable, or the engine does
     /// not answer.
     pub async fn open(
         settings: ContainerSettings,
         clock: Arc<dyn Clock>,
         stop: Stop,
-    ) -> Result<Self, ContainerFleetError> {
-        let settings = settings.checked()?;
-        let engine = Engine::connect(&settings.options.engine_socket)?;
+    ) -> Result<Self, MachineFleetError> {
+        let ContainerSettings { machine, options } = settings;
+        let settings = machine.checked()?;
+        let engine = Engine::connect(&options.engine_socket)?;
         let engine_info = engine.info().await?;
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, Record::forget_containers)?;
         // List the containers before this launcher creates one: the list has only containers of earlier launchers.
@@ -70,24 +71,27 @@ impl ContainerFleet {
         );
         let launcher_user = rustix::process::geteuid();
         let seccomp = seccomp_option(engine_info.kind, &data_dir.layout)?;
-        let registry = Registry::<Workload>::new(Context {
-            capacity: Capacity::new(engine_info.memory_bytes, engine_info.cpus),
-            sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
+        let registry = Registry::new(Shared {
             source_checks: SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), false),
             settings,
             data_dir,
-            engine,
-            engine_info,
-            limits_disk: OnceCell::new(),
-            seccomp,
-            pulls: Pulls::default(),
             stop,
+            fleet: Containers {
+                capacity: Capacity::new(engine_info.memory_bytes, engine_info.cpus),
+                sidecar_user: if launcher_user.is_root() { SIDECAR_USER } else { launcher_user.as_raw() },
+                options,
+                engine,
+                engine_info,
+                limits_disk: OnceCell::new(),
+                seccomp,
+                pulls: Pulls::default(),
+            },
         });
         let workloads: Vec<_> =
             records.into_iter().map(|(name, record)| registry.create_workload(name, record)).collect();
         adopt_reservations(workloads.iter().map(|workload| &**workload));
         for workload in &workloads {
-            tracing::info!(workshop = workload.name(), phase = ?workload.record().phase(), "restoring Workshop");
+            tracing::info!(workshop = workload.name(), phase = ?workload.record.phase(), "restoring Workshop");
             registry.supervise(workload);
         }
         registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
@@ -109,18 +113,14 @@ impl ContainerFleet {
 }
 
 impl MachineFleet for ContainerFleet {
-    type Workload = Workload;
+    type Backend = ContainerBackend;
 
-    fn registry(&self) -> &Arc<Registry<Workload>> {
+    fn registry(&self) -> &Arc<Registry<ContainerBackend>> {
         &self.0
     }
 
-    fn source_checks(&self) -> Option<&SourceChecker> {
-        self.0.context.source_checks.as_ref()
-    }
-
     async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {
-        let Context { engine, data_dir, .. } = &*self.0.context;
+        let Shared { data_dir, fleet: Containers { engine, .. }, .. } = &*self.0.shared;
         let removed = engine.remove_volume(&names::volume(&data_dir.fleet_id, name), &data_dir.fleet_id).await;
         removed.map_err(|error| FleetError::Unavailable(error.to_string()))
     }
@@ -134,9 +134,9 @@ impl MachineFleet for ContainerFleet {
 impl Archives for ContainerFleet {
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
         validate_volume(volume)?;
-        let Context { engine, data_dir, settings, .. } = &*self.0.context;
+        let Shared { data_dir, fleet: Containers { engine, options, .. }, .. } = &*self.0.shared;
         let name = names::volume(&data_dir.fleet_id, volume);
-        let read = engine.read_volume(&name, &data_dir.fleet_id, &settings.options.sidecar_image).await;
+        let read = engine.read_volume(&name, &data_dir.fleet_id, &options.sidecar_image).await;
         read.map_err(|error| FleetError::Unavailable(error.to_string()).into())
     }
 
@@ -145,15 +145,15 @@ impl Archives for ContainerFleet {
     }
 
     fn can_restore(&self, _: &WorkshopSpec) -> bool {
-        self.0.context.settings.saved_files.is_some()
+        self.0.shared.settings.saved_files.is_some()
     }
 
     /// Reads the container of the app. No other program is involved, so no token is needed.
     async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
         let workload = self.0.readable(workshop)?;
-        let snapshot = workload.stored_record().workshop().spec.snapshot;
+        let snapshot = workload.record.workshop().spec.snapshot;
         let directory = snapshot.and_then(|snapshot| snapshot.directory);
-        let (engine, container) = (&self.0.context.engine, workload.container(Part::App));
+        let (engine, container) = (workload.engine(), workload.container(Part::App));
         let archive = timeout(MAX_READ_WAIT, engine.read_directory(&container, directory.as_deref())).await;
         let archive =
             archive.map_err(|_| FleetError::Unavailable("the container engine does not answer".to_owned()))?;
@@ -172,34 +172,34 @@ fn to_fleet_error(error: &EngineError) -> FleetError {
 #[async_trait]
 impl Images for ContainerFleet {
     async fn state(&self, image: &str) -> Result<ImageState, FleetError> {
-        image_state(&self.0.context, image).await
+        image_state(&self.0.shared.fleet, image).await
     }
 
     async fn begin_pull(&self, image: &str) -> Result<ImageState, FleetError> {
-        let context = &self.0.context;
-        let state = image_state(context, image).await?;
+        let fleet = &self.0.shared.fleet;
+        let state = image_state(fleet, image).await?;
         if state == ImageState::Ready {
             return Ok(state);
         }
-        let closing = context.closing().clone();
+        let closing = self.0.shared.data_dir.closing.clone();
         if closing.is_cancelled() {
             return Err(FleetError::Unavailable("the fleet is stopping".to_owned()));
         }
-        if let Some(pull) = context.pulls.ahead(&context.engine, image) {
+        if let Some(pull) = fleet.pulls.ahead(&fleet.engine, image) {
             self.0.tasks.spawn(async move { closing.run_until_cancelled(pull).await });
         }
-        Ok(ImageState::Pulling { percent: context.pulls.percent(image).unwrap_or_default() })
+        Ok(ImageState::Pulling { percent: fleet.pulls.percent(image).unwrap_or_default() })
     }
 }
 
-async fn image_state(context: &Context, image: &str) -> Result<ImageState, FleetError> {
-    if let Some(percent) = context.pulls.percent(image) {
+async fn image_state(fleet: &Containers, image: &str) -> Result<ImageState, FleetError> {
+    if let Some(percent) = fleet.pulls.percent(image) {
         return Ok(ImageState::Pulling { percent });
     }
-    match context.engine.has_image(image).await {
+    match fleet.engine.has_image(image).await {
         Ok(true) => Ok(ImageState::Ready),
         Ok(false) => {
-            let failure = context.pulls.failure(image);
+            let failure = fleet.pulls.failure(image);
             Ok(failure.map_or(ImageState::Missing, |reason| ImageState::Failed(Box::new(reason))))
         }
         // No pull can succeed: the text is not an image reference.
@@ -224,30 +224,5 @@ fn seccomp_option(kind: EngineKind, layout: &Layout) -> Result<String, DataDirEr
             DataDirError::at(&path, replace_file(&path, profile.as_bytes()))?;
             Ok(format!("seccomp={}", path.display()))
         }
-    }
-}
-
-impl Supervised for Workload {
-    type Process = ();
-    type Context = Context;
-
-    fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
-        Self::new(context, record, desired_state)
-    }
-
-    fn record(&self) -> &Arc<StoredRecord> {
-        self.stored_record()
-    }
-
-    fn desired_state(&self) -> &DesiredStateCell {
-        self.desired()
-    }
-
-    fn connector(&self) -> Option<Box<dyn SidecarConnector>> {
-        Some(Box::new(self.socket_connector()?))
-    }
-
-    fn supervise(self: Arc<Self>) -> impl Future<Output = Remainder> + Send {
-        supervise(self)
     }
 }

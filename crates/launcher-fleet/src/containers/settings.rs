@@ -1,17 +1,14 @@
-//! Settings of a container fleet, and the errors of opening it.
+//! Settings of a container fleet.
 
 use std::num::NonZeroU32;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
 
 use clap::Args;
 use clap::builder::NonEmptyStringValueParser;
 use launcher_process::settings::parse_bool;
 
 use super::engine::EngineError;
-use crate::machine::{DataDirError, InvalidOrigin, OriginSettings};
-use crate::port::SavedFiles;
+use crate::machine::{MachineFleetError, MachineSettings};
 
 /// Options of the fleet `containers`. The comment of a field is its help text.
 #[derive(Debug, Clone, Args)]
@@ -41,47 +38,13 @@ pub struct ContainerOptions {
 /// Settings of a container fleet.
 #[derive(Debug, Clone)]
 pub struct ContainerSettings {
-    /// The data directory. It contains `fleet/`: the state of each Workshop, and the sockets of its sidecar. The engine
-    /// mounts the sockets into the sidecars, so the engine must see the directory at the same path as the launcher.
-    pub data_dir: PathBuf,
-    /// The origins of launcher and workshops, and the rules for the owner's access.
-    pub origins: OriginSettings,
+    /// Settings of every fleet on the launcher's machine.
+    pub machine: MachineSettings,
     /// Options of this kind of fleet.
     pub options: ContainerOptions,
-    /// The program that checks course material before a template names it, if it is installed beside the launcher.
-    pub material: PathBuf,
-    /// Source of the saved files with which workshops can start; `None`: the fleet refuses such workshops.
-    pub saved_files: Option<Arc<dyn SavedFiles>>,
-    /// Maximum time from the start of an app until it answers.
-    pub start_timeout: Duration,
-    /// Grace period of apps between SIGTERM and SIGKILL.
-    pub stop_grace: Duration,
 }
 
-impl ContainerSettings {
-    /// Makes the data directory absolute, and checks the settings.
-    pub(super) fn checked(mut self) -> Result<Self, ContainerFleetError> {
-        self.origins.check()?;
-        self.data_dir = DataDirError::at(&self.data_dir, std::path::absolute(&self.data_dir))?;
-        Ok(self)
-    }
-}
-
-/// Error of opening or examining a container fleet.
-#[derive(Debug, thiserror::Error)]
-pub enum ContainerFleetError {
-    /// The data directory is in use or unusable.
-    #[error(transparent)]
-    DataDir(#[from] DataDirError),
-    /// The public address has no scheme or no host.
-    #[error(transparent)]
-    PublicOrigin(#[from] InvalidOrigin),
-    /// The container engine does not answer, or refuses a request.
-    #[error("{0}")]
-    Engine(String),
-}
-
-impl From<EngineError> for ContainerFleetError {
+impl From<EngineError> for MachineFleetError {
     fn from(error: EngineError) -> Self {
         Self::Engine(error.to_string())
     }

@@ -1,175 +1,112 @@
-//! The supervisor task of one Workshop: starts its containers, watches them, ends them, and explains their failure.
+//! The containers of a Workshop, for its supervisor: starts them, watches them, removes them, and explains their failure.
+//!
+//! All calls to the engine are idempotent, and a removal waits for a creation in progress. So each step can be interrupted, and
+//! begun again.
 
 mod files;
 mod launch;
 mod material;
-mod outcome;
 mod restore;
 mod start;
-mod status;
+mod states;
 mod watch;
 
 use std::sync::Arc;
-use std::time::Duration;
 
-use launcher_workshop::WorkshopStatus;
+use launcher_domain::{ListensElsewhere, MaterialReport};
+use launcher_workshop::{WorkshopMaterial, WorkshopRestore};
 use tokio::time::sleep;
 
 use super::build::MaterialVolume;
+use super::connector::SocketConnector;
 use super::engine::EngineError;
 use super::names::Part;
-use super::workload::{Context, Record, Workload};
-use crate::machine::{DesiredState, Remainder, remove_directory};
+use super::workload::{ContainerBackend, Containers, StoredRecord, Workload};
+use crate::machine::{
+    Attempt, Backend, Look, MAX_RETRY_DELAY, NotPlaced, RETRY_DELAY, Setback, Shared, SidecarConnector,
+};
+pub(super) use files::FrameStatus;
 pub(super) use launch::adopt_reservations;
-use launch::launch;
-use outcome::Outcome;
-use status::record_crash;
-use watch::watch;
 
-/// Pause before the next attempt after the engine failed. Doubles up to [`MAX_RETRY_DELAY`].
-const RETRY_DELAY: Duration = Duration::from_millis(500);
-const MAX_RETRY_DELAY: Duration = Duration::from_secs(10);
+impl Backend for ContainerBackend {
+    type Process = ();
+    type Fleet = Containers;
+    const OUTLIVES_LAUNCHER: bool = true;
 
-/// Supervises one Workshop until its desired state is `Stopped` or `Deleted`.
-pub(super) async fn supervise(workload: Arc<Workload>) -> Remainder {
-    let mut desired_states = workload.desired().watch();
-    loop {
-        let desired_state = *desired_states.borrow_and_update();
-        match desired_state {
-            DesiredState::Deleted => return delete(&workload).await,
-            // The containers keep running. The next launcher adopts them.
-            DesiredState::Stopped => return Remainder::Record,
-            DesiredState::Running => {}
+    fn new(_: &Arc<Shared<Self>>, _: &StoredRecord) -> Self {
+        Self::default()
+    }
+
+    async fn look(workload: &Arc<Workload>) -> Result<Look, Setback> {
+        launch::look(workload).await
+    }
+
+    async fn prepare(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Setback> {
+        if attempt == Attempt::New {
+            launch::provide(workload).await?;
         }
-        let outcome = tokio::select! {
-            _ = desired_states.changed() => continue,
-            outcome = run(&workload) => outcome,
-        };
-        tokio::select! {
-            _ = desired_states.changed() => {}
-            () = finish(&workload, outcome) => {}
-        }
+        start::prepare(workload, attempt).await
     }
-}
 
-/// Starts the containers, or adopts them if they run, and watches them until the workshop ends. Starts a crashed app
-/// again in its container. Cancel-safe, because
-/// all calls to the engine are idempotent, and a removal waits for a creation in progress.
-async fn run(workload: &Arc<Workload>) -> Outcome {
-    let record = workload.stored_record().get();
-    if let Some(status) = record.final_status {
-        return Outcome::Ending(status);
+    async fn place_files(workload: &Arc<Workload>, restore: &WorkshopRestore) -> Result<(), NotPlaced> {
+        restore::place(workload, restore).await
     }
-    if record.status().phase.is_final() {
-        // An earlier launcher may have been killed before it removed them.
-        remove_containers(workload, Duration::ZERO).await;
-        return std::future::pending().await;
-    }
-    let mut delay = RETRY_DELAY;
-    loop {
-        let step = match launch(workload).await {
-            Ok(()) => watch(workload).await,
-            Err(step) => step,
-        };
-        match step {
-            Outcome::Restart => {
-                sleep(RETRY_DELAY).await;
-                delay = RETRY_DELAY;
-            }
-            Outcome::Retry(error) => {
-                tracing::warn!(workshop = workload.stored_record().name(), %error, "container engine failed, retrying");
-                sleep(delay).await;
-                delay = (delay * 2).min(MAX_RETRY_DELAY);
-            }
-            Outcome::Crashed(reason) => {
-                if let Err(ended) = record_crash(workload, reason).await {
-                    return ended;
-                }
-                delay = RETRY_DELAY;
-            }
-            ended @ (Outcome::Expired(_) | Outcome::Failed(_) | Outcome::Ending(_)) => return ended,
-        }
-    }
-}
 
-/// Ends the containers first, then sets the status. A Workshop with the status Failed or Expired thus has no containers.
-/// The record gets the cause of a failure before that, because without the containers it could not be found again.
-async fn finish(workload: &Arc<Workload>, outcome: Outcome) {
-    workload.set_open(false);
-    let (status, grace) = match outcome {
-        Outcome::Failed(failure) => {
-            let tail = retry(workload, || log_tail(workload)).await;
-            let now = workload.context().data_dir.clock.now();
-            let status = workload.stored_record().failed(*failure, tail, now);
-            store_final_status(workload, &status).await;
-            (status, Duration::ZERO)
-        }
-        Outcome::Ending(status) => (*status, Duration::ZERO),
-        Outcome::Expired(status) => (*status, workload.context().settings.stop_grace),
-        Outcome::Crashed(_) | Outcome::Restart | Outcome::Retry(_) => return,
-    };
-    let name = workload.stored_record().name();
-    tracing::info!(workshop = name, phase = ?status.phase, reason = status.message, "Workshop ended");
-    remove_containers(workload, grace).await;
-    let end = move |record: &mut Record| {
-        record.workshop.status = Some(status.clone());
-        record.final_status = None;
-    };
-    workload.stored_record().settle(end).await;
-}
-
-/// Stores the final status in the record. It makes one attempt: on a full disk, the removal of the containers must go on,
-/// because it may be what frees the disk.
-async fn store_final_status(workload: &Arc<Workload>, status: &WorkshopStatus) {
-    let status = Box::new(status.clone());
-    let stored = workload.stored_record().update(move |record| record.final_status = Some(status)).await;
-    if let Err(error) = stored {
-        let workshop = workload.stored_record().name();
-        tracing::warn!(workshop, %error, "storing final status failed, removing the containers anyway");
+    async fn load_material(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, Setback> {
+        material::load(workload, material).await
     }
-}
 
-/// Ends the containers, and removes the files of the sidecar. It removes the record last: if the launcher is killed
-/// before that, its successor resumes the deletion.
-async fn delete(workload: &Arc<Workload>) -> Remainder {
-    workload.set_open(false);
-    let grace = workload.context().settings.stop_grace;
-    tokio::select! {
-        () = remove_containers(workload, grace) => {}
-        // The next launcher continues the deletion.
-        () = workload.context().closing().cancelled() => return Remainder::Record,
+    async fn launch(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Setback> {
+        start::start_app(workload, attempt).await
     }
-    let name = workload.stored_record().name();
-    for directory in [workload.context().run_dir(name), workload.context().config_dir(name)] {
-        if let Err(error) = tokio::task::spawn_blocking(move || remove_directory(&directory)).await.unwrap_or(Ok(())) {
-            tracing::warn!(workshop = name, %error, "removing directory of sidecar failed");
-        }
-    }
-    if workload.stored_record().remove().await { Remainder::Nothing } else { Remainder::Record }
-}
 
-/// Stops the app within `grace`, removes the containers and the volumes with course material, and releases their memory
-/// and CPU. Retries until the engine has done it.
-async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
-    workload.wait_for_creation().await;
-    let engine = &workload.context().engine;
-    let [app, material, sidecar] = [Part::App, Part::Material, Part::Sidecar].map(|part| workload.container(part));
-    retry(workload, || async {
-        if !grace.is_zero() {
+    async fn answered(workload: &Arc<Workload>) -> Result<(), Setback> {
+        watch::wait_until_ready(&workload.run_dir()).await;
+        Ok(())
+    }
+
+    /// The sidecar logs the addresses.
+    async fn listens_elsewhere(workload: &Arc<Workload>) -> Option<Option<ListensElsewhere>> {
+        let tail = workload.engine().log_tail(&workload.container(Part::Sidecar)).await.ok()?;
+        Some(tail.and_then(|tail| ListensElsewhere::in_log(&tail)))
+    }
+
+    fn connector(workload: &Arc<Workload>) -> Option<Arc<dyn SidecarConnector>> {
+        Some(Arc::new(SocketConnector(workload.run_dir())))
+    }
+
+    async fn ended(workload: &Arc<Workload>) -> Setback {
+        watch::wait_for_end(workload).await
+    }
+
+    async fn tick(workload: &Arc<Workload>) {
+        files::update_frame_status(workload).await;
+    }
+
+    async fn log_tail(workload: &Arc<Workload>) -> Option<String> {
+        retry(workload, || log_tail(workload)).await
+    }
+
+    /// Retries until the engine has done it. Releases memory and CPU afterwards.
+    async fn stop(workload: &Arc<Workload>) {
+        workload.wait_for_creation().await;
+        let (engine, grace) = (workload.engine(), workload.settings().stop_grace);
+        let [app, material, sidecar] = [Part::App, Part::Material, Part::Sidecar].map(|part| workload.container(part));
+        retry(workload, || async {
             engine.stop(&app, grace).await?;
-        }
-        engine.remove(&app).await?;
+            engine.remove(&app).await?;
+            if workload.has_material() {
+                engine.remove(&material).await?;
+            }
+            engine.remove(&sidecar).await
+        })
+        .await;
+        retry(workload, || remove_material_volumes(workload)).await;
         if workload.has_material() {
-            engine.remove(&material).await?;
+            material::remove_secrets(workload).await;
         }
-        engine.remove(&sidecar).await
-    })
-    .await;
-    retry(workload, || remove_material_volumes(workload)).await;
-    if workload.has_material() {
-        material::remove_secrets(workload).await;
+        workload.set_reservation(None);
     }
-    workload.set_reservation(None);
 }
 
 /// Removes the volumes with course material, after the containers that mount them.
@@ -178,7 +115,7 @@ async fn remove_containers(workload: &Arc<Workload>, grace: Duration) {
 /// [`EngineError::Unreachable`]: the engine may remove them later. After any other error, the search for orphans removes
 /// them.
 async fn remove_material_volumes(workload: &Workload) -> Result<(), EngineError> {
-    let Context { engine, data_dir, .. } = &**workload.context();
+    let (engine, data_dir) = (workload.engine(), workload.data_dir());
     for MaterialVolume { name, .. } in workload.material_volumes() {
         match engine.remove_volume(&name, &data_dir.id).await {
             Err(error @ EngineError::Unreachable { .. }) => return Err(error),
@@ -194,10 +131,10 @@ async fn remove_material_volumes(workload: &Workload) -> Result<(), EngineError>
 /// # Errors
 /// [`EngineError::Unreachable`]: the engine may return them later.
 async fn log_tail(workload: &Workload) -> Result<Option<String>, EngineError> {
-    match workload.context().engine.log_tail(&workload.container(Part::App)).await {
+    match workload.engine().log_tail(&workload.container(Part::App)).await {
         Err(EngineError::NotFound(_)) => Ok(None),
         Err(error) if !matches!(error, EngineError::Unreachable { .. }) => {
-            let workshop = workload.stored_record().name();
+            let workshop = workload.name();
             tracing::warn!(workshop, %error, "reading the app's log failed, its last lines are not shown");
             Ok(None)
         }
@@ -212,7 +149,7 @@ async fn retry<T, C: Future<Output = Result<T, EngineError>>>(workload: &Workloa
         match call().await {
             Ok(done) => return done,
             Err(error) => {
-                let workshop = workload.stored_record().name();
+                let workshop = workload.name();
                 tracing::warn!(workshop, %error, "a call to the container engine failed while a workshop ends, retrying");
             }
         }

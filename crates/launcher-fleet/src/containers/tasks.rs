@@ -8,25 +8,25 @@ use futures_util::StreamExt;
 use tokio::time::sleep;
 
 use super::engine::{Engine, EngineError, FoundContainer, FoundVolume};
-use super::workload::{Context, Workload};
-use crate::machine::Registry;
+use super::workload::ContainerBackend;
+use crate::machine::{Registry, Shared};
 
 /// Pause before the next connection to an engine that has ended the stream of events.
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Wakes the supervisor of a workshop for each event of its containers, and all supervisors after a lost connection.
 /// Ends when the fleet is closed.
-pub(super) async fn follow_events(registry: Weak<Registry<Workload>>) {
+pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
     while let Some(open) = registry.upgrade() {
-        let context = Arc::clone(&open.context);
-        let mut events = context.engine.events(&context.data_dir.id);
+        let shared = Arc::clone(&open.shared);
+        let mut events = shared.fleet.engine.events(&shared.data_dir.id);
         // Events may have been lost before this connection.
         open.workloads().iter().for_each(|workload| workload.wake());
         drop(open);
         loop {
             let event = tokio::select! {
                 event = events.next() => event,
-                () = context.closing().cancelled() => return,
+                () = shared.data_dir.closing.cancelled() => return,
             };
             match event {
                 Some(Ok(event)) => {
@@ -44,7 +44,7 @@ pub(super) async fn follow_events(registry: Weak<Registry<Workload>>) {
         }
         tokio::select! {
             () = sleep(RECONNECT_DELAY) => {}
-            () = context.closing().cancelled() => return,
+            () = shared.data_dir.closing.cancelled() => return,
         }
     }
 }
@@ -72,8 +72,8 @@ impl Found {
         self.volumes.retain(|volume| !uids.contains(&volume.uid));
     }
 
-    async fn remove(self, context: &Context) {
-        let (engine, id) = (&context.engine, &context.data_dir.id);
+    async fn remove(self, shared: &Shared<ContainerBackend>) {
+        let (engine, id) = (&shared.fleet.engine, &shared.data_dir.id);
         for FoundContainer { name, workshop, .. } in self.containers {
             tracing::warn!(container = name, workshop, "removing orphaned container");
             if let Err(error) = engine.remove(&name).await {
@@ -91,19 +91,19 @@ impl Found {
 
 /// Removes the containers and volumes with course material that belong to no Workshop: an interrupted creation or an
 /// earlier launcher left them. Begins with those of the start, and searches for others until the fleet is closed.
-pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Found) {
+pub(super) async fn remove_orphans(registry: Weak<Registry<ContainerBackend>>, found: Found) {
     let mut orphans = found;
     while let Some(open) = registry.upgrade() {
-        let context = Arc::clone(&open.context);
+        let shared = Arc::clone(&open.shared);
         drop(open);
         let search = async {
-            orphans.remove(&context).await;
+            orphans.remove(&shared).await;
             sleep(ORPHANS_INTERVAL).await;
-            Found::list(&context.engine, &context.data_dir.id).await
+            Found::list(&shared.fleet.engine, &shared.data_dir.id).await
         };
         let found = tokio::select! {
             found = search => found,
-            () = context.closing().cancelled() => return,
+            () = shared.data_dir.closing.cancelled() => return,
         };
         orphans = found.unwrap_or_else(|error| {
             tracing::debug!(%error, "searching orphaned containers failed, retrying");
@@ -112,7 +112,7 @@ pub(super) async fn remove_orphans(registry: Weak<Registry<Workload>>, found: Fo
         let Some(open) = registry.upgrade() else { return };
         // After the list: the Workshop of each listed container that is no orphan exists, or is being deleted.
         let uids: HashSet<_> =
-            open.workloads().iter().filter_map(|workload| workload.stored_record().workshop().metadata.uid).collect();
+            open.workloads().iter().filter_map(|workload| workload.record.workshop().metadata.uid).collect();
         orphans.retain_orphans(&uids);
     }
 }

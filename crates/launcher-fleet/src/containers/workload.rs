@@ -1,29 +1,26 @@
-//! The workload of one Workshop: its record, its desired state, its reservation of memory and CPU, and its sidecar's socket;
-//! and the context, the data that all Workshops of an open fleet share.
+//! The workload of one Workshop: its containers, its reservation of memory and CPU, and its sidecar's socket; and the data that all
+//! Workshops of an open fleet share.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use bollard::models::ContainerCreateBody;
 use launcher_domain::Report;
-use launcher_domain::material_source::SECRETS_FOLDER;
 use launcher_domain::sync::lock;
-use launcher_process::stop::Stop;
 use launcher_workshop::WorkshopStatus;
 use tokio::sync::{Notify, OnceCell};
-use tokio_util::sync::CancellationToken;
 
 use super::build::{MaterialVolume, material_volumes};
 use super::capacity::{Capacity, Reservation};
-use super::connector::SocketConnector;
 use super::engine::{Engine, EngineError, EngineInfo};
 use super::names::{self, Part};
 use super::pulls::Pulls;
-use super::settings::ContainerSettings;
-use crate::machine::{self, DataDir, DesiredStateCell, OriginSettings, SourceChecker};
+use super::settings::ContainerOptions;
+use super::supervisor::FrameStatus;
+use crate::machine;
 
 /// The record of a Workshop. The engine's containers are found by their names, so the record describes no process.
-pub(super) type Record = crate::machine::Record<()>;
+pub(super) type Record = machine::Record<()>;
 impl Record {
     /// Prepares the record of a Workshop whose containers belong to another copy of the data directory: the Workshop
     /// starts again, in new containers. Its lifetime continues.
@@ -40,58 +37,48 @@ impl Record {
     }
 }
 
-pub(super) type StoredRecord = crate::machine::StoredRecord<()>;
+pub(super) type StoredRecord = machine::StoredRecord<()>;
 
-/// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
-#[derive(Debug)]
-pub(crate) struct Workload {
-    context: Arc<Context>,
-    record: Arc<StoredRecord>,
-    desired_state: DesiredStateCell,
-    /// True while the owner has access to the app.
-    is_open: Mutex<bool>,
+/// The workload of one Workshop.
+pub(super) type Workload = machine::Workload<ContainerBackend>;
+
+/// The part of a workload that only this kind of fleet has.
+#[derive(Debug, Default)]
+pub(crate) struct ContainerBackend {
     /// The workshop's memory and CPU, or its position in the queue, from before the creation of its containers until after their removal.
     reservation: Mutex<Option<Arc<Reservation>>>,
     /// Held while the engine creates one of the workshop's containers.
     creation: Arc<tokio::sync::Mutex<()>>,
     /// Wakes the supervisor when the engine reports an event of the workshop's containers.
     events: Notify,
+    /// The values of the frame page that were written last.
+    pub(super) frame: Mutex<Option<FrameStatus>>,
+}
+
+/// The engine, and what all Workshops of an open container fleet share.
+#[derive(Debug)]
+pub(crate) struct Containers {
+    pub(crate) options: ContainerOptions,
+    pub(crate) engine: Engine,
+    pub(crate) engine_info: EngineInfo,
+    /// True if the engine can limit the disk space of a container; empty until the engine has answered.
+    pub(super) limits_disk: OnceCell<bool>,
+    /// The seccomp profile of all containers, as a security option of the engine.
+    pub(super) seccomp: String,
+    pub(super) pulls: Pulls,
+    pub(crate) capacity: Capacity,
+    /// User ID of the sidecars, which own the sockets.
+    pub(crate) sidecar_user: u32,
 }
 
 impl Workload {
-    pub(super) fn new(context: Arc<Context>, record: Arc<StoredRecord>, desired_state: DesiredStateCell) -> Self {
-        Self {
-            context,
-            record,
-            desired_state,
-            is_open: Mutex::new(false),
-            reservation: Mutex::new(None),
-            creation: Arc::default(),
-            events: Notify::new(),
-        }
-    }
-
-    pub(super) fn stored_record(&self) -> &Arc<StoredRecord> {
-        &self.record
-    }
-
-    pub(super) fn desired(&self) -> &DesiredStateCell {
-        &self.desired_state
-    }
-
-    /// Returns the connector to the sidecar, or `None` while the app is not ready.
-    pub(super) fn socket_connector(&self) -> Option<SocketConnector> {
-        let is_open = *lock(&self.is_open);
-        is_open.then(|| SocketConnector(self.run_dir()))
-    }
-
-    pub(super) fn context(&self) -> &Arc<Context> {
-        &self.context
+    pub(super) fn engine(&self) -> &Engine {
+        &self.fleet().engine
     }
 
     /// Returns the name of one of the workshop's containers.
     pub(super) fn container(&self, part: Part) -> String {
-        names::container(&self.context.data_dir.id, self.record.name(), part)
+        names::container(&self.data_dir().id, self.name(), part)
     }
 
     /// True if the Workshop has course material.
@@ -101,33 +88,28 @@ impl Workload {
 
     /// Returns the volumes with course material that new containers of the workshop mount.
     pub(super) fn mounted_material(&self) -> Vec<MaterialVolume> {
-        let is_available = self.context.settings.options.material_image.is_some();
+        let is_available = self.fleet().options.material_image.is_some();
         if is_available { self.material_volumes() } else { Vec::new() }
     }
 
     /// Returns the volumes with course material that the workshop may have.
     pub(super) fn material_volumes(&self) -> Vec<MaterialVolume> {
-        material_volumes(&self.record.workshop().spec, &self.context.data_dir.id, self.record.name())
+        material_volumes(&self.record.workshop().spec, &self.data_dir().id, self.name())
     }
 
     /// Directory with the sidecar's sockets.
     pub(super) fn run_dir(&self) -> PathBuf {
-        self.context.run_dir(self.record.name())
-    }
-
-    /// Gives or removes the owner's access to the app.
-    pub(super) fn set_open(&self, is_open: bool) {
-        *lock(&self.is_open) = is_open;
+        self.data_dir().layout.sidecar_sockets(self.name())
     }
 
     /// Returns the workshop's reservation, or position in the queue, if it has entered.
     pub(super) fn reservation(&self) -> Option<Arc<Reservation>> {
-        lock(&self.reservation).clone()
+        lock(&self.backend.reservation).clone()
     }
 
     /// Keeps the workshop's reservation, or releases it with `None`. Release it only after the containers are removed.
     pub(super) fn set_reservation(&self, reservation: Option<Arc<Reservation>>) {
-        *lock(&self.reservation) = reservation;
+        *lock(&self.backend.reservation) = reservation;
     }
 
     /// Creates one of the workshop's containers, and before the app its volumes. If the caller is cancelled, the engine
@@ -136,21 +118,21 @@ impl Workload {
     /// # Errors
     /// As [`Engine::create`](super::engine::Engine::create).
     pub(super) async fn create(self: &Arc<Self>, part: Part, body: ContainerCreateBody) -> Result<(), EngineError> {
-        let creation = Arc::clone(&self.creation).lock_owned().await;
+        let creation = Arc::clone(&self.backend.creation).lock_owned().await;
         let workload = Arc::clone(self);
         let created = tokio::spawn(async move {
             let _creation = creation;
             if part == Part::App {
                 workload.create_volumes().await?;
             }
-            workload.context.engine.create(&workload.container(part), body).await
+            workload.engine().create(&workload.container(part), body).await
         });
         created.await.unwrap_or_else(|error| Err(EngineError::Other(format!("the creation was aborted: {error}"))))
     }
 
     async fn create_volumes(&self) -> Result<(), EngineError> {
-        let Context { engine, data_dir, .. } = &*self.context;
-        let (workshop, name) = (self.record.workshop(), self.record.name());
+        let (engine, data_dir) = (self.engine(), self.data_dir());
+        let (workshop, name) = (self.record.workshop(), self.name());
         if let Some(storage) = workshop.spec.storage {
             let fleet_id = &data_dir.fleet_id;
             engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id).await?;
@@ -166,54 +148,17 @@ impl Workload {
     /// Waits until the engine has finished the creation of a container. Without it, a removal could find no container,
     /// and the engine would create it afterwards.
     pub(super) async fn wait_for_creation(&self) {
-        drop(self.creation.lock().await);
+        drop(self.backend.creation.lock().await);
     }
 
     /// Wakes the supervisor: a container of the workshop may have changed.
     pub(super) fn wake(&self) {
-        self.events.notify_one();
+        self.backend.events.notify_one();
     }
 
     /// Waits until [`Workload::wake`] is called. Returns at once if it was called after the previous wait.
     pub(super) async fn woken(&self) {
-        self.events.notified().await;
-    }
-}
-
-/// Data that all Workshops of an open container fleet share.
-#[derive(Debug)]
-pub(crate) struct Context {
-    pub(crate) settings: ContainerSettings,
-    /// The open data directory. Its identifier is the label of every container that was started from it.
-    pub(crate) data_dir: DataDir,
-    pub(crate) engine: Engine,
-    pub(crate) engine_info: EngineInfo,
-    /// True if the engine can limit the disk space of a container; empty until the engine has answered.
-    pub(super) limits_disk: OnceCell<bool>,
-    /// The seccomp profile of all containers, as a security option of the engine.
-    pub(super) seccomp: String,
-    pub(super) pulls: Pulls,
-    pub(crate) capacity: Capacity,
-    /// User ID of the sidecars, which own the sockets.
-    pub(crate) sidecar_user: u32,
-    pub(crate) stop: Stop,
-    pub(super) source_checks: Option<SourceChecker>,
-}
-
-impl Context {
-    /// Directory with the sockets of a workshop's sidecar. Only the launcher and the sidecar have access.
-    pub(super) fn run_dir(&self, name: &str) -> PathBuf {
-        self.data_dir.layout.record(name).join("run")
-    }
-
-    /// Directory with the files of a workshop's sidecar.
-    pub(super) fn config_dir(&self, name: &str) -> PathBuf {
-        self.data_dir.layout.record(name).join("sidecar")
-    }
-
-    /// Directory with copies of the secrets of a workshop's course material, while the material is loaded.
-    pub(super) fn secrets_dir(&self, name: &str) -> PathBuf {
-        self.data_dir.layout.record(name).join(SECRETS_FOLDER)
+        self.backend.events.notified().await;
     }
 
     /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once. Without an
@@ -223,10 +168,11 @@ impl Context {
     /// The engine is unreachable, or its disk is full.
     pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
         let ask = || {
-            let labels = names::disk_limit_labels(&self.data_dir.id);
-            self.engine.limits_disk(&self.engine_info, &self.settings.options.sidecar_image, labels)
+            let labels = names::disk_limit_labels(&self.data_dir().id);
+            let Containers { engine, engine_info, options, .. } = self.fleet();
+            engine.limits_disk(engine_info, &options.sidecar_image, labels)
         };
-        match self.limits_disk.get_or_try_init(ask).await {
+        match self.fleet().limits_disk.get_or_try_init(ask).await {
             Ok(answer) => Ok(*answer),
             Err(error @ (EngineError::Unreachable { .. } | EngineError::DiskFull { .. })) => Err(error),
             Err(error) => {
@@ -234,25 +180,6 @@ impl Context {
                 Ok(false)
             }
         }
-    }
-
-    /// Cancelled when the fleet begins to stop.
-    pub(super) fn closing(&self) -> &CancellationToken {
-        &self.data_dir.closing
-    }
-}
-
-impl machine::Context for Context {
-    fn data_dir(&self) -> &DataDir {
-        &self.data_dir
-    }
-
-    fn origins(&self) -> &OriginSettings {
-        &self.settings.origins
-    }
-
-    fn stop(&self) -> &Stop {
-        &self.stop
     }
 }
 

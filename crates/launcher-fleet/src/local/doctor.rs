@@ -7,9 +7,9 @@ use launcher_domain::{AppType, FailureRemedy};
 use tokio::process::Command;
 
 use super::ports::PortPool;
-use super::settings::{LocalFleetError, LocalSettings};
+use super::settings::LocalSettings;
 use super::workload::inherited;
-use crate::machine::{Layout, is_in_use, stored_identity};
+use crate::machine::{Layout, MachineFleetError, is_in_use, stored_identity};
 
 /// The examined local fleet.
 #[derive(Debug)]
@@ -22,26 +22,26 @@ impl LocalExamination {
     /// Examines the fleet that [`LocalFleet::open`](super::LocalFleet::open) would open with these settings.
     ///
     /// # Errors
-    /// [`LocalFleetError`] if `LocalFleet::open` would refuse a setting.
-    pub fn new(settings: LocalSettings) -> Result<Self, LocalFleetError> {
+    /// [`MachineFleetError`] if `LocalFleet::open` would refuse a setting.
+    pub fn new(settings: LocalSettings) -> Result<Self, MachineFleetError> {
         let settings = settings.absolute()?;
-        let layout = Layout::new(&settings.data_dir);
+        let layout = Layout::new(&settings.machine.data_dir);
         Ok(Self { settings, layout })
     }
 
     /// The fleet's identity; `None` if no launcher has used the data directory yet.
     ///
     /// # Errors
-    /// [`LocalFleetError::DataDir`] if the identity file cannot be read.
-    pub fn identity(&self) -> Result<Option<String>, LocalFleetError> {
+    /// [`MachineFleetError::DataDir`] if the identity file cannot be read.
+    pub fn identity(&self) -> Result<Option<String>, MachineFleetError> {
         Ok(stored_identity(&self.layout)?)
     }
 
     /// True if a launcher is using the data directory.
     ///
     /// # Errors
-    /// [`LocalFleetError::DataDir`] if the lock file cannot be opened or locked.
-    pub fn is_in_use(&self) -> Result<bool, LocalFleetError> {
+    /// [`MachineFleetError::DataDir`] if the lock file cannot be opened or locked.
+    pub fn is_in_use(&self) -> Result<bool, MachineFleetError> {
         Ok(is_in_use(&self.layout)?)
     }
 

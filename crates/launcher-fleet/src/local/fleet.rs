@@ -13,12 +13,12 @@ use launcher_workshop::{Phase, WorkshopSpec};
 use tokio::task::spawn_blocking;
 
 use super::ports::{Listener, PortPool, find_listener_in};
-use super::process::{AppProcesses, ExitWatch, ProcessScanner, ProcessSnapshot, terminate};
-use super::settings::{LocalFleetError, LocalSettings};
-use super::workload::{Context, Supervisor, Workload, inherited};
+use super::process::{AppProcesses, ProcessScanner, ProcessSnapshot, terminate};
+use super::settings::LocalSettings;
+use super::workload::{LocalBackend, Processes, Workload, inherited};
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{
-    DataDir, DataDirError, Gateway, MachineFleet, Registry, SourceChecker, Supervised, remove_directory,
+    DataDir, DataDirError, Gateway, MachineFleet, MachineFleetError, Registry, Shared, SourceChecker, remove_directory,
     validate_volume,
 };
 use crate::port::{Archives, FleetError, ReadError};
@@ -28,7 +28,7 @@ use crate::port::{Archives, FleetError, ReadError};
 /// When the last clone is dropped, the apps keep running, and the next [`LocalFleet::open`] adopts them. To terminate
 /// the apps before the program exits, call [`LocalFleet::stop`].
 #[derive(Debug, Clone)]
-pub struct LocalFleet(Arc<Registry<Workload>>);
+pub struct LocalFleet(Arc<Registry<LocalBackend>>);
 
 impl LocalFleet {
     /// Opens the fleet of a data directory and takes over its Workshops:
@@ -43,21 +43,20 @@ impl LocalFleet {
     /// `stop` closes the connections of [`LocalFleet::gateway`]. Call this function within a tokio runtime.
     ///
     /// # Errors
-    /// [`LocalFleetError`] if another launcher uses the directory, or the directory is unusable.
-    pub fn open(settings: LocalSettings, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, LocalFleetError> {
-        let settings = settings.absolute()?;
+    /// [`MachineFleetError`] if another launcher uses the directory, or the directory is unusable.
+    pub fn open(settings: LocalSettings, clock: Arc<dyn Clock>, stop: Stop) -> Result<Self, MachineFleetError> {
+        let LocalSettings { machine: settings, programs, keeper, material_timeout } = settings.absolute()?;
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, |record| record.process = None)?;
         // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir.id);
         let source_checks = SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), true);
-        let source_checks = source_checks.map(|checker| checker.with_environment(inherited(std::env::vars_os())));
-        let registry = Registry::<Workload>::new(Context {
-            source_checks,
+        let (ports, scanner) = (PortPool::of_this_machine(), ProcessScanner::new(data_dir.id.clone()));
+        let registry = Registry::new(Shared {
+            source_checks: source_checks.map(|checker| checker.with_environment(inherited(std::env::vars_os()))),
             settings,
-            scanner: ProcessScanner::new(data_dir.id.clone()),
             data_dir,
-            ports: PortPool::of_this_machine(),
             stop,
+            fleet: Processes { programs, keeper, material_timeout, ports, scanner },
         });
         // Create all workloads before any app starts: this reserves the ports of all workloads.
         let workloads = records.into_iter().map(|(name, record)| registry.create_workload(name, record));
@@ -85,18 +84,14 @@ impl LocalFleet {
 }
 
 impl MachineFleet for LocalFleet {
-    type Workload = Workload;
+    type Backend = LocalBackend;
 
-    fn registry(&self) -> &Arc<Registry<Workload>> {
+    fn registry(&self) -> &Arc<Registry<LocalBackend>> {
         &self.0
     }
 
-    fn source_checks(&self) -> Option<&SourceChecker> {
-        self.0.context.source_checks.as_ref()
-    }
-
     async fn remove_volume(&self, name: &str) -> Result<(), FleetError> {
-        let path = self.0.context.data_dir.layout.volume(name);
+        let path = self.0.shared.data_dir.layout.volume(name);
         let removal = spawn_blocking(move || remove_directory(&path)).await;
         let removed = removal.unwrap_or_else(|error| Err(io::Error::other(error)));
         removed
@@ -108,7 +103,7 @@ impl MachineFleet for LocalFleet {
 impl Archives for LocalFleet {
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError> {
         validate_volume(volume)?;
-        let root = self.0.context.data_dir.layout.volume(volume);
+        let root = self.0.shared.data_dir.layout.volume(volume);
         Ok(written_by(move |out| write_archive(&root, out)))
     }
 
@@ -117,58 +112,58 @@ impl Archives for LocalFleet {
     }
 
     fn can_restore(&self, _: &WorkshopSpec) -> bool {
-        self.0.context.settings.saved_files.is_some()
+        self.0.shared.settings.saved_files.is_some()
     }
 
     /// Reads the working directory of the app. No other program is involved, so no token is needed.
     async fn read_app(&self, workshop: &str, _: &ArchiveToken) -> Result<ByteStream, ReadError> {
         let workload = self.0.readable(workshop)?;
-        let root = self.0.context.data_dir.layout.working(workload.name());
+        let root = self.0.shared.data_dir.layout.working(workload.name());
         Ok(written_by(move |out| write_archive(&root, out)))
     }
 }
 
-/// Takes over one Workshop: adopts its running app, or starts its supervisor to restart the app.
+/// Takes over one Workshop: adopts its running app, or lets its supervisor start the app again.
 fn restore(
-    registry: &Arc<Registry<Workload>>,
+    registry: &Arc<Registry<LocalBackend>>,
     workload: &Arc<Workload>,
     snapshot: &ProcessSnapshot,
 ) -> Result<(), DataDirError> {
-    let (layout, origins) = (&registry.context.data_dir.layout, &registry.context.settings.origins);
-    let now = registry.context.data_dir.clock.now();
-    let (phase, started) = (workload.record().phase(), workload.record().get().process);
-    let adopted = started.as_ref().and_then(|started| ExitWatch::adopt(&started.leader));
-    let state = layout.state(workload.name());
-    match started.filter(|_| adopted.is_some()) {
+    let record = workload.record.get();
+    let phase = record.status().phase;
+    let started = record.process.as_ref().filter(|started| started.leader.is_alive());
+    tracing::info!(workshop = workload.name(), adopted = started.is_some(), ?phase, "restoring Workshop");
+    let is_ready = match started {
         // No leading process runs, but its descendants may. The record keeps their process group, and the
         // supervisor terminates them before it starts the app.
-        None => DataDirError::at(&state, workload.record().adopt(false, origins, now).map_err(io::Error::other))?,
+        None => Some(false),
         Some(started) if phase == Phase::Running => {
             let path = Path::new("/proc/net/tcp");
-            let is_ours = DataDirError::at(path, find_listener_in(snapshot, &workload.processes(), started.port))?
-                == Listener::Own;
-            DataDirError::at(&state, workload.record().adopt(is_ours, origins, now).map_err(io::Error::other))?;
-            if is_ours {
-                workload.attach_proxy(&started);
-            }
+            let listener = find_listener_in(snapshot, &workload.processes(), started.port);
+            Some(DataDirError::at(path, listener)? == Listener::Own)
         }
-        Some(_) => {}
+        Some(_) => None,
+    };
+    if let Some(is_ready) = is_ready {
+        let adopted = workload.record.adopt(is_ready, &workload.settings().origins, workload.now());
+        DataDirError::at(&workload.data_dir().layout.state(workload.name()), adopted.map_err(io::Error::other))?;
     }
-    tracing::info!(workshop = workload.name(), adopted = adopted.is_some(), ?phase, "restoring Workshop");
-    let supervisor = Supervisor::new(Arc::clone(workload), adopted);
-    registry.supervise_by(workload, supervisor.run());
+    if is_ready == Some(true) && record.final_status.is_none() && !record.is_ending() {
+        workload.open();
+    }
+    registry.supervise(workload);
     Ok(())
 }
 
 /// Terminates the processes of this fleet whose marker belongs to no Workshop.
-fn terminate_orphans(registry: &Registry<Workload>, snapshot: &ProcessSnapshot, accounted: Vec<String>) {
+fn terminate_orphans(registry: &Registry<LocalBackend>, snapshot: &ProcessSnapshot, accounted: Vec<String>) {
     let orphans = snapshot.markers().into_iter().filter(|held| !accounted.contains(held));
     for marker in orphans {
         tracing::warn!(marker, "terminating orphaned processes");
-        let context = Arc::clone(&registry.context);
+        let shared = Arc::clone(&registry.shared);
         let orphans = AppProcesses { marker, leader: None };
         registry.tasks.spawn(async move {
-            terminate(&context.scanner, &orphans, context.settings.stop_grace).await;
+            terminate(&shared.fleet.scanner, &orphans, shared.settings.stop_grace).await;
         });
     }
 }

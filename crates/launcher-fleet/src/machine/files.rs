@@ -132,6 +132,21 @@ impl Layout {
         self.record(name).join("state.json")
     }
 
+    /// The directory with the sockets of a workshop's sidecar. Only the launcher and the sidecar have access.
+    pub(crate) fn sidecar_sockets(&self, name: &str) -> PathBuf {
+        self.record(name).join("run")
+    }
+
+    /// The directory with the files of a workshop's sidecar.
+    pub(crate) fn sidecar_files(&self, name: &str) -> PathBuf {
+        self.record(name).join("sidecar")
+    }
+
+    /// The directory with copies of the secrets of a workshop's course material, while a container loads the material.
+    pub(crate) fn secret_copies(&self, name: &str) -> PathBuf {
+        self.record(name).join(SECRETS_FOLDER)
+    }
+
     /// The log file with the output of the app's processes.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.record(name).join("app.log")

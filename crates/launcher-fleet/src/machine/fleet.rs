@@ -8,22 +8,18 @@ use futures_util::stream::BoxStream;
 use launcher_domain::SecretValues;
 use launcher_workshop::Workshop;
 
+use super::backend::Backend;
 use super::registry::{Registry, finish};
-use super::source_check::SourceChecker;
-use super::supervised::{Context, Supervised};
 use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images, SourceChecks};
 
 /// A fleet on the launcher's machine. It implements what its registry cannot do.
 pub(crate) trait MachineFleet: Archives + Debug + 'static {
-    type Workload: Supervised;
+    type Backend: Backend;
 
-    fn registry(&self) -> &Arc<Registry<Self::Workload>>;
+    fn registry(&self) -> &Arc<Registry<Self::Backend>>;
 
     /// Removes a volume that no workload uses.
     fn remove_volume(&self, name: &str) -> impl Future<Output = Result<(), FleetError>> + Send;
-
-    /// Returns the checks of course material; `None` without the program.
-    fn source_checks(&self) -> Option<&SourceChecker>;
 
     /// Returns the images on this machine; `None` if the fleet runs no images.
     fn images(&self) -> Option<&dyn Images> {
@@ -48,7 +44,7 @@ impl<F: MachineFleet> Fleet for F {
     }
 
     async fn identity(&self) -> Result<String, FleetError> {
-        Ok(self.registry().context.data_dir().fleet_id.clone())
+        Ok(self.registry().shared.data_dir.fleet_id.clone())
     }
 
     async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
@@ -61,7 +57,7 @@ impl<F: MachineFleet> Fleet for F {
     }
 
     fn source_checks(&self) -> Option<&dyn SourceChecks> {
-        MachineFleet::source_checks(self).map(|checker| checker as &dyn SourceChecks)
+        self.registry().shared.source_checks.as_ref().map(|checker| checker as &dyn SourceChecks)
     }
 
     fn images(&self) -> Option<&dyn Images> {

@@ -40,7 +40,7 @@ pub(crate) trait Origins: Debug + Send + Sync + 'static {
     fn workshop(&self, name: &str) -> Option<Workshop>;
 
     /// Returns the connector to the workshop's sidecar, or `None` while the app is not ready.
-    fn connector(&self, name: &str) -> Option<Box<dyn SidecarConnector>>;
+    fn connector(&self, name: &str) -> Option<Arc<dyn SidecarConnector>>;
 
     /// Returns the stop that closes the connections to sidecars.
     fn stop(&self) -> &Stop;
@@ -115,7 +115,7 @@ impl Gateway {
     async fn forward(
         &self,
         name: &str,
-        connector: Box<dyn SidecarConnector>,
+        connector: Arc<dyn SidecarConnector>,
         mut request: Request<Incoming>,
         peer: Option<IpAddr>,
         pages: &Pages,

@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use launcher_domain::crash::CrashHistory;
 use launcher_domain::sync::lock;
 use launcher_domain::{Crash, FailureReason, ListensElsewhere, Report, SecretValues, StartStep};
-use launcher_workshop::lifecycle::{Action, App, AppCrash, Decision, Failure, Observed, Start, Workload, decide};
+use launcher_workshop::lifecycle::{Action, App, AppCrash, Decision, Observed, Start, Workload, decide};
 use launcher_workshop::{Phase, Workshop, WorkshopRestore, WorkshopStatus};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -93,7 +93,7 @@ impl<P: Clone> Record<P> {
     }
 
     /// Observes the addresses on which a starting app listens instead of its port.
-    fn observe_listening(&mut self, listens_elsewhere: Option<ListensElsewhere>, now: Timestamp) {
+    pub(super) fn observe_listening(&mut self, listens_elsewhere: Option<ListensElsewhere>, now: Timestamp) {
         if let WorkshopStatus { phase: Phase::Starting, report: Report { start_step: Some(step), .. }, .. } =
             self.status()
         {
@@ -193,10 +193,13 @@ impl<P: Process> StoredRecord<P> {
         .await
     }
 
-    /// Changes the record, and retries after failed writes. If the fleet stops before a write succeeds, the old record
-    /// stays on disk. The next launcher then finds that the recorded process is gone.
-    pub(crate) async fn settle(self: &Arc<Self>, change: impl Fn(&mut Record<P>) + Clone + Send + 'static) {
-        self.persist(|| self.update(change.clone())).await;
+    /// Changes the record, and retries after failed writes. Returns `None` if the fleet stops before a write succeeds: the old
+    /// record stays on disk. The next launcher then finds that the recorded process is gone.
+    pub(crate) async fn settle<T: Send + 'static>(
+        self: &Arc<Self>,
+        change: impl Fn(&mut Record<P>) -> T + Clone + Send + 'static,
+    ) -> Option<T> {
+        self.persist(|| self.update(change.clone())).await
     }
 
     /// Runs a blocking operation on a copy of the record, and then stores the copy in memory. After that, it sends a changed
@@ -245,27 +248,11 @@ impl<P: Process> StoredRecord<P> {
         let observed = observed.into();
         let record = self.get();
         let decision = decide(&record.workshop, observed.clone(), now);
-        if decision.status != record.status() {
-            self.settle(move |record| drop(record.observe(observed.clone(), now))).await;
+        if decision.status == record.status() || decision.status.phase.is_final() {
+            return decision;
         }
-        decision
-    }
-
-    /// Stores the addresses on which a starting app listens instead of its port.
-    pub(super) async fn observe_listening(self: &Arc<Self>, found: Option<ListensElsewhere>, now: Timestamp) {
-        self.settle(move |record| record.observe_listening(found.clone(), now)).await;
-    }
-
-    /// Returns the status of a Workshop whose lifetime is over.
-    pub(crate) fn expired(&self, now: Timestamp) -> Option<Box<WorkshopStatus>> {
-        let Decision { status, action } = decide::<()>(&self.workshop(), Observed::Unknown, now);
-        (action == Action::End).then(|| Box::new(status))
-    }
-
-    /// Returns the final status of a Workshop that fails for this reason.
-    pub(crate) fn failed(&self, reason: FailureReason, log_tail: Option<String>, now: Timestamp) -> WorkshopStatus {
-        let failure: Failure = Failure { log_tail, ..reason.into() };
-        decide(&self.workshop(), Observed::failed(failure), now).status
+        // With the current spec: it may change until the record is locked.
+        self.settle(move |record| record.observe(observed.clone(), now)).await.unwrap_or(decision)
     }
 
     /// Updates the status of a Workshop that an earlier launcher started. `is_ready` is false if the app has exited or
@@ -290,23 +277,27 @@ impl<P: Process> StoredRecord<P> {
             self.update_with(move |_| remove_record(&stored.layout, &stored.name))
         })
         .await
+        .is_some()
     }
 
     /// Retries a change of the record until it succeeds. After the fleet has begun to stop, it gives up after
-    /// [`LAST_RETRIES`] failures. Returns true on success.
-    async fn persist<D: Future<Output = Result<(), StateError>>>(&self, change: impl Fn() -> D) -> bool {
+    /// [`LAST_RETRIES`] failures, and returns `None`.
+    async fn persist<T, D: Future<Output = Result<T, StateError>>>(&self, change: impl Fn() -> D) -> Option<T> {
         let mut last_retries = LAST_RETRIES;
-        while let Err(error) = change().await {
+        loop {
+            let error = match change().await {
+                Ok(outcome) => return Some(outcome),
+                Err(error) => error,
+            };
             tracing::error!(workshop = self.name, %error, "writing or removing a Workshop record failed");
             if self.closing.is_cancelled() {
                 last_retries -= 1;
             }
             if last_retries == 0 {
-                return false;
+                return None;
             }
             tokio::time::sleep(RETRY_DELAY).await;
         }
-        true
     }
 }
 

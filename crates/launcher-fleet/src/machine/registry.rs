@@ -13,29 +13,31 @@ use launcher_process::stop::Stop;
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
 use tokio_util::task::TaskTracker;
 
+use super::backend::Backend;
 use super::data_dir::DataDir;
 use super::gateway::{Origins, SidecarConnector};
 use super::origins::OriginSettings;
 use super::record::{Record, StateError, StoredRecord};
-use super::supervised::{Context, DesiredState, DesiredStateCell, Remainder, Supervised};
+use super::supervise::{Remainder, supervise};
 use super::watch_cache::WatchCache;
+use super::workload::{DesiredState, Shared, Workload};
 use crate::port::{Deletion, FleetError, GONE, check_readable, missing};
 
 /// All Workshops of an open fleet, and their supervisor tasks.
 #[derive(Debug)]
-pub(crate) struct Registry<W: Supervised> {
-    pub(crate) context: Arc<W::Context>,
-    workloads: Mutex<BTreeMap<String, Arc<W>>>,
+pub(crate) struct Registry<B: Backend> {
+    pub(crate) shared: Arc<Shared<B>>,
+    workloads: Mutex<BTreeMap<String, Arc<Workload<B>>>>,
     pub(crate) cache: Arc<WatchCache>,
     /// True once the fleet is stopping. The lock is held while a Workshop is created, changed or marked for deletion.
     closed: tokio::sync::Mutex<bool>,
     pub(crate) tasks: TaskTracker,
 }
 
-impl<W: Supervised> Registry<W> {
-    pub(crate) fn new(context: W::Context) -> Arc<Self> {
+impl<B: Backend> Registry<B> {
+    pub(crate) fn new(shared: Shared<B>) -> Arc<Self> {
         Arc::new(Self {
-            context: Arc::new(context),
+            shared: Arc::new(shared),
             workloads: Mutex::new(BTreeMap::new()),
             cache: WatchCache::new(),
             closed: tokio::sync::Mutex::new(false),
@@ -44,23 +46,21 @@ impl<W: Supervised> Registry<W> {
     }
 
     fn data_dir(&self) -> &DataDir {
-        self.context.data_dir()
+        &self.shared.data_dir
     }
 
     /// Creates the workload of a stored Workshop. No task supervises it yet.
-    pub(crate) fn create_workload(&self, name: String, record: Record<W::Process>) -> Arc<W> {
-        let is_deleted = record.workshop.metadata.deletion_timestamp.is_some();
-        let desired = if is_deleted { DesiredState::Deleted } else { DesiredState::Running };
+    pub(crate) fn create_workload(&self, name: String, record: Record<B::Process>) -> Arc<Workload<B>> {
         let DataDir { layout, closing, .. } = self.data_dir();
         let record = StoredRecord::new(name, layout.clone(), closing.clone(), Arc::clone(&self.cache), record);
-        Arc::new(W::new(Arc::clone(&self.context), record, DesiredStateCell::new(desired)))
+        Arc::new(Workload::new(Arc::clone(&self.shared), record))
     }
 
-    pub(crate) fn workload(&self, name: &str) -> Option<Arc<W>> {
+    pub(crate) fn workload(&self, name: &str) -> Option<Arc<Workload<B>>> {
         lock(&self.workloads).get(name).cloned()
     }
 
-    pub(crate) fn workloads(&self) -> Vec<Arc<W>> {
+    pub(crate) fn workloads(&self) -> Vec<Arc<Workload<B>>> {
         lock(&self.workloads).values().cloned().collect()
     }
 
@@ -77,7 +77,7 @@ impl<W: Supervised> Registry<W> {
         let name = wanted.name_any();
         validate(&name, &wanted)?;
         match (self.workload(&name), wanted.uid()) {
-            (Some(workload), uid) if uid.is_none() || workload.record().workshop().uid() == uid => {
+            (Some(workload), uid) if uid.is_none() || workload.record.workshop().uid() == uid => {
                 update_spec(&workload, wanted).await
             }
             (None, None) => self.create(name, wanted, secrets).await,
@@ -110,33 +110,24 @@ impl<W: Supervised> Registry<W> {
             crashes: CrashHistory::default(),
         };
         let workload = self.create_workload(name, record);
-        workload.record().store().await.map_err(unavailable)?;
+        workload.record.store().await.map_err(unavailable)?;
         self.supervise(&workload);
         Ok(workshop)
     }
 
     /// Announces a stored Workshop to the watchers and starts its supervisor.
-    pub(crate) fn supervise(self: &Arc<Self>, workload: &Arc<W>) {
-        self.supervise_by(workload, Arc::clone(workload).supervise());
-    }
-
-    /// Announces a stored Workshop to the watchers and starts this supervisor.
-    pub(crate) fn supervise_by(
-        self: &Arc<Self>,
-        workload: &Arc<W>,
-        supervisor: impl Future<Output = Remainder> + Send + 'static,
-    ) {
-        self.cache.insert(workload.record().workshop());
+    pub(crate) fn supervise(self: &Arc<Self>, workload: &Arc<Workload<B>>) {
+        self.cache.insert(workload.record.workshop());
         lock(&self.workloads).insert(workload.name().to_owned(), Arc::clone(workload));
         let (registry, workload) = (Arc::clone(self), Arc::clone(workload));
         self.tasks.spawn(async move {
-            if supervisor.await.is_gone() {
+            if supervise(Arc::clone(&workload)).await == Remainder::Nothing {
                 registry.forget(&workload);
             }
         });
     }
 
-    fn forget(&self, workload: &W) {
+    fn forget(&self, workload: &Workload<B>) {
         // Keep the lock until the end: watchers must see this deletion before a new Workshop with the same name.
         let mut workloads = lock(&self.workloads);
         workloads.remove(workload.name());
@@ -147,15 +138,15 @@ impl<W: Supervised> Registry<W> {
     pub(crate) async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError> {
         let _closed = self.closed.lock().await;
         let Some(workload) = self.workload(name) else { return Ok(Deletion::Gone) };
-        if uid.is_some() && workload.record().workshop().metadata.uid.as_deref() != uid {
+        if uid.is_some() && workload.record.workshop().metadata.uid.as_deref() != uid {
             return Ok(Deletion::Gone);
         }
         let now = Time(self.data_dir().clock.now());
-        let mark = move |record: &mut Record<W::Process>| {
+        let mark = move |record: &mut Record<B::Process>| {
             record.workshop.metadata.deletion_timestamp.get_or_insert(now);
         };
-        workload.record().update(mark).await.map_err(unavailable)?;
-        workload.desired_state().set(DesiredState::Deleted);
+        workload.record.update(mark).await.map_err(unavailable)?;
+        workload.desired_state.set(DesiredState::Deleted);
         Ok(Deletion::InProgress)
     }
 
@@ -163,9 +154,9 @@ impl<W: Supervised> Registry<W> {
     ///
     /// # Errors
     /// [`FleetError::Refused`]: no Workshop has this name, or its files cannot be read.
-    pub(crate) fn readable(&self, name: &str) -> Result<Arc<W>, FleetError> {
+    pub(crate) fn readable(&self, name: &str) -> Result<Arc<Workload<B>>, FleetError> {
         let workload = self.workload(name).ok_or_else(|| missing(name))?;
-        check_readable(&workload.record().workshop())?;
+        check_readable(&workload.record.workshop())?;
         Ok(workload)
     }
 
@@ -176,9 +167,9 @@ impl<W: Supervised> Registry<W> {
     /// As [`Fleet::delete_volume`](crate::Fleet::delete_volume).
     pub(crate) fn check_unused(&self, volume: &str) -> Result<(), FleetError> {
         validate_volume(volume)?;
-        let uses = |workload: &&Arc<W>| {
-            let storage = workload.record().workshop().spec.storage;
-            storage.is_some_and(|storage| storage.volume == volume) && !workload.record().phase().is_final()
+        let uses = |workload: &&Arc<Workload<B>>| {
+            let storage = workload.record.workshop().spec.storage;
+            storage.is_some_and(|storage| storage.volume == volume) && !workload.record.phase().is_final()
         };
         match self.workloads().iter().find(uses) {
             Some(workload) => Err(FleetError::Unavailable(format!("the Workshop {} uses the volume", workload.name()))),
@@ -191,7 +182,7 @@ impl<W: Supervised> Registry<W> {
         *self.closed.lock().await = true;
         self.data_dir().closing.cancel();
         for workload in self.workloads() {
-            workload.desired_state().set(DesiredState::Stopped);
+            workload.desired_state.set(DesiredState::Stopped);
         }
         self.tasks.close();
         self.tasks.wait().await;
@@ -199,21 +190,21 @@ impl<W: Supervised> Registry<W> {
     }
 }
 
-impl<W: Supervised> Origins for Registry<W> {
+impl<B: Backend> Origins for Registry<B> {
     fn settings(&self) -> &OriginSettings {
-        self.context.origins()
+        &self.shared.settings.origins
     }
 
     fn workshop(&self, name: &str) -> Option<Workshop> {
         self.cache.get(name)
     }
 
-    fn connector(&self, name: &str) -> Option<Box<dyn SidecarConnector>> {
+    fn connector(&self, name: &str) -> Option<Arc<dyn SidecarConnector>> {
         self.workload(name)?.connector()
     }
 
     fn stop(&self) -> &Stop {
-        self.context.stop()
+        &self.shared.stop
     }
 }
 
@@ -255,8 +246,8 @@ pub(crate) fn validate_volume(volume: &str) -> Result<(), FleetError> {
 
 /// Changes spec, labels and annotations of a Workshop. Its app keeps running. Of the new spec, only the expiry
 /// (`expiresAt`, `lifetimeSeconds`) applies to it.
-async fn update_spec<W: Supervised>(workload: &Arc<W>, wanted: Workshop) -> Result<Workshop, FleetError> {
-    let current = workload.record().workshop();
+async fn update_spec<B: Backend>(workload: &Arc<Workload<B>>, wanted: Workshop) -> Result<Workshop, FleetError> {
+    let current = workload.record.workshop();
     if current.metadata.deletion_timestamp.is_some() {
         return Err(FleetError::Unavailable("the Workshop of this name is being deleted".to_owned()));
     }
@@ -264,7 +255,7 @@ async fn update_spec<W: Supervised>(workload: &Arc<W>, wanted: Workshop) -> Resu
     if (owner, image, storage) != (&wanted.spec.owner, &wanted.spec.image, &wanted.spec.storage) {
         return Err(FleetError::Refused("spec.owner, spec.image and spec.storage cannot be changed".to_owned()));
     }
-    let update = move |record: &mut Record<W::Process>| {
+    let update = move |record: &mut Record<B::Process>| {
         let workshop = &mut record.workshop;
         workshop.metadata.labels = wanted.metadata.labels;
         workshop.metadata.annotations = wanted.metadata.annotations;
@@ -276,5 +267,5 @@ async fn update_spec<W: Supervised>(workload: &Arc<W>, wanted: Workshop) -> Resu
         }
         workshop.clone()
     };
-    workload.record().update(update).await.map_err(unavailable)
+    workload.record.update(update).await.map_err(unavailable)
 }

@@ -22,8 +22,8 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
     fleet.close().await;
     drop(fleet);
     let mut moved = settings(home.path());
-    moved.origins.public_origin = "https://launcher.example.org".parse().unwrap();
-    "workshops.example.net".clone_into(&mut moved.origins.workshop_domain);
+    moved.machine.origins.public_origin = "https://launcher.example.org".parse().unwrap();
+    "workshops.example.net".clone_into(&mut moved.machine.origins.workshop_domain);
 
     let fleet = open(moved).await;
 

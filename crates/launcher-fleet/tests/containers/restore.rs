@@ -47,7 +47,7 @@ impl SavedFiles for Saved {
 
 async fn open_saving(home: &std::path::Path) -> ContainerFleet {
     let mut settings = without_internet(home);
-    settings.saved_files = Some(Arc::new(Saved::default()));
+    settings.machine.saved_files = Some(Arc::new(Saved::default()));
     open(settings).await
 }
 

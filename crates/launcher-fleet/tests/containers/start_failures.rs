@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use bollard::models::HostConfig;
+use launcher_fleet::Fleet;
 use launcher_fleet::engine::{EngineError, EngineKind};
-use launcher_fleet::{ContainerSettings, Fleet};
 use launcher_workshop::Phase;
 
 use super::support::fleet::{clean_up, open, script, wait_for, without_internet};
@@ -76,7 +76,9 @@ async fn memory_limit_kills_the_container() {
 async fn app_that_does_not_answer_fails_after_the_start_timeout() {
     let home = tempfile::tempdir().unwrap();
     let start_timeout = Duration::from_secs(2);
-    let fleet = open(ContainerSettings { start_timeout, ..without_internet(home.path()) }).await;
+    let mut settings = without_internet(home.path());
+    settings.machine.start_timeout = start_timeout;
+    let fleet = open(settings).await;
     fleet.apply(&script("lab-a", "exec /bin/busybox sleep 1000")).await.unwrap();
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
     assert_eq!(failed.reason.as_deref(), Some("start-timeout"), "{failed:?}");
@@ -88,7 +90,9 @@ async fn start_timeout_says_on_which_address_the_app_listens() {
     let home = tempfile::tempdir().unwrap();
     // The sidecar looks at the sockets at its start, and again after 10 seconds.
     let start_timeout = Duration::from_secs(15);
-    let fleet = open(ContainerSettings { start_timeout, ..without_internet(home.path()) }).await;
+    let mut settings = without_internet(home.path());
+    settings.machine.start_timeout = start_timeout;
+    let fleet = open(settings).await;
     fleet.apply(&script("lab-a", "exec /bin/busybox httpd -f -p 127.0.0.1:8001")).await.unwrap();
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
     let message = failed.message.as_deref().unwrap();

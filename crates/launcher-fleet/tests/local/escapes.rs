@@ -175,7 +175,7 @@ async fn keeper_survives_termination_signals() {
 #[tokio::test]
 async fn stopped_keeper_does_not_block_deletion() {
     let mut home = Home::new();
-    home.settings.stop_grace = std::time::Duration::from_millis(200);
+    home.settings.machine.stop_grace = std::time::Duration::from_millis(200);
     let fleet = home.open();
     launch(&home, &fleet).await;
     let processes = Escaped::of(&home);

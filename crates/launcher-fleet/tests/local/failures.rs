@@ -177,7 +177,7 @@ async fn custom_workshop_without_command_is_an_invalid_spec() {
 #[tokio::test]
 async fn unresponsive_app_fails_after_start_timeout() {
     let mut home = Home::new();
-    home.settings.start_timeout = Duration::from_millis(400);
+    home.settings.machine.start_timeout = Duration::from_millis(400);
     let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;
     assert_eq!(status.reason.as_deref(), Some("start-timeout"));
     assert_eq!(status.report.log_tail.as_deref(), Some("waiting for nothing"));
@@ -217,7 +217,7 @@ async fn starting_app_that_listens_elsewhere_is_reported() {
 #[tokio::test]
 async fn start_timeout_says_on_which_address_the_app_listens() {
     let mut home = Home::new();
-    home.settings.start_timeout = Duration::from_secs(3600);
+    home.settings.machine.start_timeout = Duration::from_secs(3600);
     let fleet = home.open();
     fleet.apply(&script("lab-a", ELSEWHERE)).await.unwrap();
     eventually("the app listens", || home.working("lab-a").join("port").exists()).await;

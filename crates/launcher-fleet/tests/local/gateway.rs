@@ -152,7 +152,7 @@ async fn large_download_arrives_complete() {
 #[tokio::test]
 async fn page_of_terminating_workshop_does_not_reload() {
     let mut home = Home::new();
-    home.settings.stop_grace = std::time::Duration::from_secs(1000);
+    home.settings.machine.stop_grace = std::time::Duration::from_secs(1000);
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&script("lab-a", "trap '' TERM; touch ready; while :; do sleep 1; done")).await.unwrap();
@@ -239,7 +239,7 @@ async fn failure_page_is_escaped_and_for_owner_only() {
 #[tokio::test]
 async fn gateway_without_authentication_admits_all_requests() {
     let mut home = Home::new();
-    home.settings.origins.require_authentication = false;
+    home.settings.machine.origins.require_authentication = false;
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&script("lab-a", "exec python3 -m http.server \"$PORT\" --bind 127.0.0.1")).await.unwrap();
@@ -255,7 +255,7 @@ async fn gateway_without_authentication_admits_all_requests() {
 #[tokio::test]
 async fn host_below_workshop_domain_names_a_workshop() {
     let mut home = Home::new();
-    home.settings.origins.public_origin = "http://launcher.localhost:8000".parse().unwrap();
+    home.settings.machine.origins.public_origin = "http://launcher.localhost:8000".parse().unwrap();
     let fleet = home.open();
     let gateway = fleet.gateway();
     for (host, expected) in [

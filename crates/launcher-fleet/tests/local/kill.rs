@@ -50,8 +50,8 @@ async fn adopted_workshop_gets_url_of_new_public_origin() {
     let mut home = Home::new();
     Launcher::start(&home, "kill::adopted_workshop_gets_url_of_new_public_origin").await.kill();
     let processes = home.processes();
-    home.settings.origins.public_origin = "https://launcher.example.org".parse().unwrap();
-    home.settings.origins.workshop_domain = "workshops.example.org".to_owned();
+    home.settings.machine.origins.public_origin = "https://launcher.example.org".parse().unwrap();
+    home.settings.machine.origins.workshop_domain = "workshops.example.org".to_owned();
 
     let fleet = home.open();
 
@@ -108,7 +108,7 @@ async fn app_that_died_while_launcher_was_down_restarts_in_its_directory() {
 #[tokio::test]
 async fn deletion_continues_after_launcher_was_killed() {
     if let Some(mut home) = role() {
-        home.settings.stop_grace = Duration::from_secs(1000);
+        home.settings.machine.stop_grace = Duration::from_secs(1000);
         let fleet = home.open();
         fleet.apply(&script("lab-a", "trap '' TERM; touch ready; while :; do sleep 1; done")).await.unwrap();
         let ready = home.path().join("workshops/lab-a/ready");
@@ -120,7 +120,7 @@ async fn deletion_continues_after_launcher_was_killed() {
     Launcher::start(&home, "kill::deletion_continues_after_launcher_was_killed").await.kill();
     assert!(!home.processes().is_empty());
 
-    home.settings.stop_grace = Duration::from_millis(200);
+    home.settings.machine.stop_grace = Duration::from_millis(200);
     let fleet = home.open();
 
     wait_until_gone(&fleet, "lab-a").await;

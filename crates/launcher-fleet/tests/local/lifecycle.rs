@@ -222,7 +222,7 @@ async fn deletion_terminates_all_processes_and_removes_files() {
 #[tokio::test]
 async fn app_that_ignores_sigterm_is_killed() {
     let mut home = Home::new();
-    home.settings.stop_grace = std::time::Duration::from_millis(300);
+    home.settings.machine.stop_grace = std::time::Duration::from_millis(300);
     let fleet = home.open();
     let stubborn = "import http.server, os, signal; signal.signal(signal.SIGTERM, signal.SIG_IGN); \
         handler = http.server.SimpleHTTPRequestHandler; \

@@ -12,7 +12,7 @@ use crate::support::{Home, NONE, crash, eventually, script, wait_for, wait_until
 
 fn home_with_program() -> Home {
     let mut home = Home::new();
-    home.settings.material = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local/material.sh").into();
+    home.settings.machine.material = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local/material.sh").into();
     home
 }
 
@@ -69,7 +69,7 @@ async fn material_is_in_the_working_directory_when_the_app_starts() {
 #[tokio::test]
 async fn program_gets_the_folder_with_the_secrets_of_private_sources_and_no_value() {
     let home = home_with_program();
-    let folder = home.settings.data_dir.join("material-secrets");
+    let folder = home.settings.machine.data_dir.join("material-secrets");
     fs::create_dir_all(folder.join("statistics")).unwrap();
     fs::write(folder.join("statistics/password"), "hunter-2").unwrap();
     let fleet = home.open();

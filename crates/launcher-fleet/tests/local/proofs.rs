@@ -15,7 +15,7 @@ async fn identity_without_proxy_secret_is_refused() {
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
     const OTHER: &str = "fedcba9876543210fedcba9876543210";
     let mut home = Home::new();
-    home.settings.origins.proxy_secret = Some(ProxySecret::parse(&format!("{OTHER}\n{SECRET}\n")).unwrap());
+    home.settings.machine.origins.proxy_secret = Some(ProxySecret::parse(&format!("{OTHER}\n{SECRET}\n")).unwrap());
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&echo("lab-a")).await.unwrap();

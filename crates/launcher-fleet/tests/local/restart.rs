@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 
-use launcher_fleet::{DataDirError, Fleet, FleetError, LocalFleetError};
+use launcher_fleet::{DataDirError, Fleet, FleetError, MachineFleetError};
 use launcher_workshop::Phase;
 
 use crate::launcher_process::Launcher;
@@ -97,7 +97,7 @@ async fn second_launcher_on_data_directory_is_refused() {
     let second = home.try_open();
 
     match second {
-        Err(LocalFleetError::DataDir(DataDirError::Locked(path))) => assert!(path.starts_with(home.path())),
+        Err(MachineFleetError::DataDir(DataDirError::Locked(path))) => assert!(path.starts_with(home.path())),
         other => panic!("{other:?}"),
     }
     fleet.stop().await;

@@ -59,8 +59,8 @@ impl SavedFiles for Saved {
 
 fn home() -> Home {
     let mut home = Home::new();
-    home.settings.material = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local/material.sh").into();
-    home.settings.saved_files = Some(Arc::new(Saved::default()));
+    home.settings.machine.material = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/local/material.sh").into();
+    home.settings.machine.saved_files = Some(Arc::new(Saved::default()));
     home
 }
 
@@ -132,7 +132,7 @@ async fn app_never_starts_without_its_files() {
 #[tokio::test]
 async fn fleet_without_saved_files_places_none() {
     let mut home = home();
-    home.settings.saved_files = None;
+    home.settings.machine.saved_files = None;
     let fleet = home.open();
     assert!(!fleet.can_restore(&with_files(GOOD).spec));
     fleet.apply(&with_files(GOOD)).await.unwrap();

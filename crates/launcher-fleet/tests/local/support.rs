@@ -12,7 +12,9 @@ use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
 use launcher_domain::brand::Brand;
 use launcher_domain::identity::TrustedHeader;
-use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalFleetError, LocalPrograms, LocalSettings, OriginSettings};
+use launcher_fleet::{
+    Fleet, FleetEvent, LocalFleet, LocalPrograms, LocalSettings, MachineFleetError, MachineSettings, OriginSettings,
+};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
@@ -52,7 +54,7 @@ impl Home {
     /// Returns a data directory that does not exist yet.
     pub(crate) fn empty() -> Self {
         let mut home = Self::new();
-        home.settings.data_dir.push("data");
+        home.settings.machine.data_dir.push("data");
         home
     }
 
@@ -64,14 +66,14 @@ impl Home {
     }
 
     pub(crate) fn path(&self) -> &Path {
-        &self.settings.data_dir
+        &self.settings.machine.data_dir
     }
 
     pub(crate) fn open(&self) -> LocalFleet {
         self.try_open().unwrap()
     }
 
-    pub(crate) fn try_open(&self) -> Result<LocalFleet, LocalFleetError> {
+    pub(crate) fn try_open(&self) -> Result<LocalFleet, MachineFleetError> {
         LocalFleet::open(self.settings.clone(), self.clock.clone(), Stop::new())
     }
 
@@ -132,27 +134,30 @@ pub(crate) fn has_ended(pid: i32) -> bool {
 }
 
 pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
+    let origins = OriginSettings {
+        public_origin: "http://localhost:8000".parse().unwrap(),
+        workshop_domain: "localhost".to_owned(),
+        trusted_header: TrustedHeader::default(),
+        proxy_secret: None,
+        require_authentication: true,
+        session_cookie_prefix: "_oauth2_proxy".to_owned(),
+        brand: Brand::NONE,
+    };
     LocalSettings {
-        data_dir: data_dir.to_owned(),
-        origins: OriginSettings {
-            public_origin: "http://localhost:8000".parse().unwrap(),
-            workshop_domain: "localhost".to_owned(),
-            trusted_header: TrustedHeader::default(),
-            proxy_secret: None,
-            require_authentication: true,
-            session_cookie_prefix: "_oauth2_proxy".to_owned(),
-            brand: Brand::NONE,
+        machine: MachineSettings {
+            data_dir: data_dir.to_owned(),
+            origins,
+            material: "no-such-launcher-material".into(),
+            saved_files: None,
+            start_timeout: PATIENCE,
+            stop_grace: Duration::from_secs(5),
         },
         programs: LocalPrograms {
             local_jupyter: "no-such-jupyter-lab".into(),
             local_rstudio: "no-such-rserver".into(),
         },
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
-        material: "no-such-launcher-material".into(),
         material_timeout: Duration::from_secs(30),
-        saved_files: None,
-        start_timeout: PATIENCE,
-        stop_grace: Duration::from_secs(5),
     }
 }
 

@@ -186,9 +186,7 @@ pub(super) fn material_report(
         let is_missing = settings.material_image.is_none() && !was_reported;
         return is_missing.then(|| material.failed(NO_PROGRAM));
     };
-    let Some(mut report) = MaterialReport::parse(message) else { return Some(material.failed(NO_REPORT)) };
-    report.sources.retain(|source| material.sources.iter().any(|known| known.target == source.target));
-    Some(report)
+    Some(material.parse_report(message).unwrap_or_else(|| material.failed(NO_REPORT)))
 }
 
 /// True while the init container for the course material runs, and between its attempts.

@@ -9,8 +9,8 @@ use http::Uri;
 use launcher_domain::brand::Brand;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_fleet::{
-    ContainerFleet, ContainerFleetError, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet,
-    LocalFleetError, LocalSettings, OriginSettings, SavedFiles,
+    ContainerFleet, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet, LocalSettings, MachineFleetError,
+    MachineSettings, OriginSettings, SavedFiles,
 };
 use launcher_process::stop::Stop;
 use launcher_service::Fleets;
@@ -29,9 +29,9 @@ const MATERIAL_TIMEOUT: Duration = Duration::from_secs(65);
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OpenFleetError {
     #[error("the local fleet cannot be used: {0}")]
-    Local(#[from] LocalFleetError),
+    Local(MachineFleetError),
     #[error("the container fleet cannot be used: {0}")]
-    Containers(#[from] ContainerFleetError),
+    Containers(MachineFleetError),
     #[error(
         "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars, which the fleet containers needs, for example \
          the one that `make server-images` builds"
@@ -62,15 +62,16 @@ impl RunningFleet {
         match settings.fleet {
             FleetKind::Local => {
                 let mut local = local_settings(settings, public_url);
-                local.origins.proxy_secret = proxy_secret;
-                local.saved_files = saved_files;
-                Ok(Self::Local(LocalFleet::open(local, clock, stop)?))
+                local.machine.origins.proxy_secret = proxy_secret;
+                local.machine.saved_files = saved_files;
+                LocalFleet::open(local, clock, stop).map(Self::Local).map_err(OpenFleetError::Local)
             }
             FleetKind::Containers => {
                 let mut containers = container_settings(settings, public_url).ok_or(OpenFleetError::NoSidecarImage)?;
-                containers.origins.proxy_secret = proxy_secret;
-                containers.saved_files = saved_files;
-                Ok(Self::Containers(ContainerFleet::open(containers, clock, stop).await?))
+                containers.machine.origins.proxy_secret = proxy_secret;
+                containers.machine.saved_files = saved_files;
+                let fleet = ContainerFleet::open(containers, clock, stop).await;
+                fleet.map(Self::Containers).map_err(OpenFleetError::Containers)
             }
             FleetKind::Kubernetes => {
                 let (client, namespace) = cluster::connect().await?;
@@ -119,13 +120,19 @@ impl RunningFleet {
 /// Returns the settings of the local fleet, without the proxy secret and the saved files.
 pub(crate) fn local_settings(settings: &ServeSettings, public_url: &Uri) -> LocalSettings {
     LocalSettings {
-        data_dir: settings.database.data_dir.clone(),
-        origins: origins(settings, public_url),
+        machine: machine_settings(settings, public_url),
         programs: settings.programs.clone(),
         // Start keepers from the program that is running now: an upgrade may already have replaced its file.
         keeper: "/proc/self/exe".into(),
-        material: material_program(),
         material_timeout: MATERIAL_TIMEOUT,
+    }
+}
+
+fn machine_settings(settings: &ServeSettings, public_url: &Uri) -> MachineSettings {
+    MachineSettings {
+        data_dir: settings.database.data_dir.clone(),
+        origins: origins(settings, public_url),
+        material: material_program(),
         saved_files: None,
         start_timeout: settings.limits.start_timeout,
         stop_grace: APP_GRACE,
@@ -140,15 +147,8 @@ pub(crate) fn material_program() -> PathBuf {
 /// Returns the settings of the container fleet, without the proxy secret and the saved files. `None` if no sidecar image is set.
 pub(crate) fn container_settings(settings: &ServeSettings, public_url: &Uri) -> Option<ContainerSettings> {
     let options = settings.containers.clone();
-    (!options.sidecar_image.is_empty()).then(|| ContainerSettings {
-        data_dir: settings.database.data_dir.clone(),
-        origins: origins(settings, public_url),
-        options,
-        material: material_program(),
-        saved_files: None,
-        start_timeout: settings.limits.start_timeout,
-        stop_grace: APP_GRACE,
-    })
+    (!options.sidecar_image.is_empty())
+        .then(|| ContainerSettings { machine: machine_settings(settings, public_url), options })
 }
 
 /// Returns the origins of launcher and workshops, without the proxy secret.

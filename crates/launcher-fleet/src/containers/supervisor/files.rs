@@ -6,10 +6,10 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
-use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Crash;
+use launcher_domain::sync::lock;
 use tokio::task::spawn_blocking;
 
 use crate::containers::build::ADDRESSES_FILE;
@@ -22,15 +22,14 @@ const LAST_CRASH_FILE: &str = "last-crash";
 
 /// Creates the directories that the engine mounts into the sidecar, and writes the addresses for its network rules. The
 /// parent of the directories is accessible only to the launcher, so no other user can open the sockets.
-pub(super) async fn prepare_directories(workload: &Arc<Workload>) -> io::Result<()> {
-    let workload = Arc::clone(workload);
+pub(super) async fn prepare_directories(workload: &Workload) -> io::Result<()> {
+    let (run_dir, config_dir) = (workload.run_dir(), workload.data_dir().layout.sidecar_files(workload.name()));
+    let sidecar_user = workload.fleet().sidecar_user;
     blocking(move || {
-        let (context, name) = (workload.context(), workload.stored_record().name());
-        let (run_dir, config_dir) = (context.run_dir(name), context.config_dir(name));
         make_private(&run_dir)?;
         make_readable(&config_dir)?;
         if rustix::process::geteuid().is_root() {
-            chown(&run_dir, Some(context.sidecar_user), None)?;
+            chown(&run_dir, Some(sidecar_user), None)?;
         }
         write_readable(&config_dir.join(ADDRESSES_FILE), addresses()?.as_bytes())
     })
@@ -45,30 +44,34 @@ pub(super) fn make_readable(directory: &Path) -> io::Result<()> {
 
 /// Values that the sidecar's frame page shows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct FrameStatus {
+pub(in crate::containers) struct FrameStatus {
     expiry: Option<Timestamp>,
     last_crash: Option<Crash>,
 }
 
-impl FrameStatus {
-    /// Returns the current values of a Workshop.
-    pub(super) fn of(workload: &Workload) -> Self {
-        let record = workload.stored_record().get();
-        Self { expiry: record.expiry(), last_crash: record.status().report.last_crash }
+/// Writes the values for the sidecar's frame page if they have changed. An unknown value gives an empty file. Without the directory,
+/// no sidecar has been prepared yet.
+pub(super) async fn update_frame_status(workload: &Workload) {
+    let record = workload.record.get();
+    let status = FrameStatus { expiry: record.expiry(), last_crash: record.status().report.last_crash };
+    if lock(&workload.backend.frame).as_ref() == Some(&status) {
+        return;
     }
-}
-
-/// Writes the values for the sidecar's frame page. An unknown value gives an empty file.
-pub(super) async fn write_frame_status(workload: &Arc<Workload>, status: &FrameStatus) -> io::Result<()> {
     let expiry = status.expiry.map(|expiry| expiry.to_string()).unwrap_or_default();
     let crash = status.last_crash.as_ref().map(Crash::to_text);
-    let workload = Arc::clone(workload);
-    blocking(move || {
-        let folder = workload.context().config_dir(workload.stored_record().name());
+    let folder = workload.data_dir().layout.sidecar_files(workload.name());
+    let written = blocking(move || {
         write_readable(&folder.join(EXPIRY_FILE), expiry.as_bytes())?;
         write_readable(&folder.join(LAST_CRASH_FILE), crash.unwrap_or_default().as_bytes())
-    })
-    .await
+    });
+    match written.await {
+        Ok(()) => *lock(&workload.backend.frame) = Some(status),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        Err(error) => {
+            let workshop = workload.name();
+            tracing::debug!(workshop, %error, "writing values of the frame page failed, retrying");
+        }
+    }
 }
 
 /// Writes a file that the users of containers can read. Only the launcher has access to the directories above it.

@@ -1,30 +1,28 @@
-//! Launches a Workshop: memory and CPU, images, and the start of its containers.
+//! What a Workshop needs before its containers: memory and CPU, and images.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, StartStep};
-use launcher_workshop::lifecycle::{self, App};
-use launcher_workshop::{Phase, Workshop, WorkshopStatus};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, Report, StartStep};
+use launcher_workshop::{Phase, Workshop, lifecycle};
 use tokio::time::sleep;
 
-use super::outcome::{Observed, Outcome, Stage, Verdict};
-use super::start::{Attempt, start};
-use super::status::{expired, observe, set_progress, set_step};
+use super::states::{Observed, Stage, Verdict};
 use crate::containers::build::requests;
 use crate::containers::capacity::Request;
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
 use crate::containers::pulls::Pull;
 use crate::containers::workload::Workload;
+use crate::machine::{Look, Setback, starting};
 
 /// Restores the reservations of adopted workshops. Those that had memory and CPU keep them. The others enter the queue
 /// in the order of their creation.
 pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Item = &'a Workload>) {
     let mut waiting = Vec::new();
     for workload in workloads {
-        let record = workload.stored_record().get();
-        let (status, capacity) = (record.status(), &workload.context().capacity);
+        let record = workload.record.get();
+        let (status, capacity) = (record.status(), &workload.fleet().capacity);
         let Ok(request) = request(&record.workshop) else { continue };
         let waits = status.report.start_step == Some(StartStep::WaitingForRoom);
         match status.phase {
@@ -40,55 +38,53 @@ pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Ite
     }
     waiting.sort_by(|(first, ..), (second, ..)| first.cmp(second));
     for (_, workload, request) in waiting {
-        let capacity = &workload.context().capacity;
+        let capacity = &workload.fleet().capacity;
         if capacity.can_ever_fit(request) {
             workload.set_reservation(Some(Arc::new(capacity.enter(request))));
         }
     }
 }
 
-/// Launches the containers, or does nothing if they run. Each step is idempotent: after an interruption, the next call
-/// continues.
-pub(super) async fn launch(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    if let Some(status) = expired(workload) {
-        return Err(Outcome::Expired(status));
-    }
-    let status = workload.stored_record().get().status();
-    let attempt = match Observed::of(workload).await?.verdict(stage(&status)) {
-        Verdict::Running => return Ok(()),
-        Verdict::Failed(reason) => return Err(Outcome::Failed(reason)),
-        Verdict::AppEnded(reason) => return Err(Outcome::Crashed(reason)),
-        Verdict::Ended => {
-            tracing::info!(workshop = workload.stored_record().name(), "containers have ended, starting them again");
-            observe(workload, lifecycle::Workload::of(App::Ended)).await;
-            Attempt::Restart
-        }
-        Verdict::NotStarted => {
-            reserve(workload).await?;
-            pull_images(workload).await?;
-            set_step(workload, StartStep::Preparing).await;
-            Attempt::First
-        }
-    };
-    start(workload, attempt).await
-}
-
-fn stage(status: &WorkshopStatus) -> Stage {
-    match status.report.start_step {
-        _ if status.phase == Phase::Running => Stage::Started,
-        Some(StartStep::RestartingApp) => Stage::Restarting,
-        _ => Stage::NotStarted,
+/// Looks for the containers of an earlier start.
+pub(super) async fn look(workload: &Workload) -> Result<Look, Setback> {
+    match Observed::of(workload).await?.verdict(Stage::of(&workload.record.get().status())) {
+        Verdict::NotStarted => Ok(Look::Absent),
+        Verdict::Running => Ok(Look::Running),
+        Verdict::Ended => Ok(Look::Interrupted),
+        Verdict::AppEnded(reason) => Err(Setback::Crashed(reason)),
+        Verdict::Failed(reason) => Err(Setback::Failed(reason)),
     }
 }
 
-async fn reserve(workload: &Arc<Workload>) -> Result<(), Outcome> {
+/// Waits for memory and CPU, and pulls the images of sidecar and app.
+pub(super) async fn provide(workload: &Workload) -> Result<(), Setback> {
+    reserve(workload).await?;
+    let app_image = workload.record.workshop().spec.image;
+    for image in [&workload.fleet().options.sidecar_image, &app_image] {
+        match provide_image(workload, image).await {
+            Ok(()) => {}
+            Err(error @ EngineError::Unreachable { .. }) => return Err(error.into()),
+            Err(error) => return Err(Setback::Failed(diagnose::pull_failed(image, &error))),
+        }
+    }
+    workload.observe(starting(StartStep::Preparing)).await;
+    Ok(())
+}
+
+/// Sets the step of the start, with its progress: see [`start_progress`](launcher_domain::Report::start_progress).
+async fn set_progress(workload: &Workload, step: StartStep, progress: u32) {
+    let report = Report { start_progress: Some(progress), ..Report::default() };
+    workload.observe(lifecycle::Workload { report, ..starting(step) }).await;
+}
+
+async fn reserve(workload: &Workload) -> Result<(), Setback> {
     let reservation = match workload.reservation() {
         Some(reservation) => reservation,
         None => {
-            let capacity = &workload.context().capacity;
-            let request = request(&workload.stored_record().workshop()).map_err(Outcome::failed)?;
+            let capacity = &workload.fleet().capacity;
+            let request = request(&workload.record.workshop()).map_err(Setback::Failed)?;
             if !capacity.can_ever_fit(request) {
-                return Err(Outcome::failed(never_fits(request, capacity.size())));
+                return Err(Setback::Failed(never_fits(request, capacity.size())));
             }
             let reservation = Arc::new(capacity.enter(request));
             workload.set_reservation(Some(Arc::clone(&reservation)));
@@ -126,29 +122,16 @@ fn never_fits(request: Request, size: Request) -> FailureReason {
 /// Interval of the shown progress of a pull. Each change is written to the database.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Pulls the images of sidecar and app.
-async fn pull_images(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let app_image = workload.stored_record().workshop().spec.image;
-    for image in [&workload.context().settings.options.sidecar_image, &app_image] {
-        match provide_image(workload, image).await {
-            Ok(()) => {}
-            Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
-            Err(error) => return Err(Outcome::failed(diagnose::pull_failed(image, &error))),
-        }
-    }
-    Ok(())
-}
-
 /// Pulls an image if this engine does not have it.
-pub(super) async fn provide_image(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> {
-    if workload.context().engine.has_image(image).await? { Ok(()) } else { pull(workload, image).await }
+pub(super) async fn provide_image(workload: &Workload, image: &str) -> Result<(), EngineError> {
+    if workload.engine().has_image(image).await? { Ok(()) } else { pull(workload, image).await }
 }
 
 /// Pulls an image, and shows the progress as the step of the start.
-async fn pull(workload: &Arc<Workload>, image: &str) -> Result<(), EngineError> {
-    let (context, workshop) = (workload.context(), workload.stored_record().name());
+async fn pull(workload: &Workload, image: &str) -> Result<(), EngineError> {
+    let (fleet, workshop) = (workload.fleet(), workload.name());
     tracing::info!(workshop, image, "pulling image");
-    let Pull { outcome, percent: mut changes } = context.pulls.join(&context.engine, image);
+    let Pull { outcome, percent: mut changes } = fleet.pulls.join(&fleet.engine, image);
     let show = async {
         loop {
             let percent = *changes.borrow_and_update();

@@ -11,21 +11,19 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use launcher_domain::MaterialReport;
 use launcher_domain::material_source::{MAX_SECRET_BYTES, SECRET_FILES};
-use launcher_domain::{MaterialReport, Report, StartStep};
-use launcher_workshop::{WorkshopMaterial, lifecycle};
+use launcher_workshop::WorkshopMaterial;
 use tokio::time::{Instant, sleep};
 
 use super::files::{blocking, make_readable, write_readable};
 use super::launch::provide_image;
-use super::outcome::Outcome;
 use super::start::with_settings;
-use super::status::{observe, set_step};
 use crate::containers::build::{self, material_paths};
 use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
-use crate::containers::workload::{Context, Workload};
-use crate::machine::{remove_directory, starting};
+use crate::containers::workload::{Containers, Workload};
+use crate::machine::{Setback, remove_directory};
 
 /// Maximum seconds of one run. The program then ends with a report.
 const DEADLINE: u32 = 60;
@@ -46,39 +44,26 @@ const OUT_OF_MEMORY: &str =
 const NO_REPORT: &str =
     "The program that loads course material gave no report. Ask the administrator to read the launcher's log.";
 
-/// Places the material of a Workshop, and stores its report in the status. If the status has a report already, it does
-/// nothing but clean up: an earlier launcher has placed the material.
+/// Places the material of a Workshop, and returns the report. After an interruption, the next call continues.
 ///
 /// # Errors
-/// Only an unreachable engine, which also could not start the app. The next attempt continues.
-pub(super) async fn place(workload: &Arc<Workload>) -> Result<(), Outcome> {
-    let record = workload.stored_record().get();
-    let Some(material) = record.workshop.spec.material.as_ref() else { return Ok(()) };
-    if record.status().report.material.is_some() {
-        // The launcher that stored the report may have been killed before it cleaned up.
-        clean_up(workload).await;
-        return Ok(());
-    }
-    set_step(workload, StartStep::LoadingMaterial).await;
-    let report = match run(workload, material).await {
-        Err(error @ EngineError::Unreachable { .. }) => return Err(Outcome::Retry(error)),
+/// Only an unreachable engine, which also could not start the app.
+pub(super) async fn load(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, Setback> {
+    match run(workload, material).await {
+        Ok(report) => Ok(report),
+        Err(error @ EngineError::Unreachable { .. }) => Err(error.into()),
         Err(error) => {
-            let workshop = workload.stored_record().name();
+            let workshop = workload.name();
             tracing::warn!(workshop, %error, "loading course material failed, starting the app without it");
-            material.failed(NOT_STARTED)
+            Ok(material.failed(NOT_STARTED))
         }
-        Ok(report) => report,
-    };
-    let report = Report { material: Some(report), ..Report::default() };
-    observe(workload, lifecycle::Workload { report, ..starting(StartStep::LoadingMaterial) }).await;
-    // After the report is stored: without the container, a successor could not read it again.
-    clean_up(workload).await;
-    Ok(())
+    }
 }
 
-/// Removes the container and the copies of the secrets. Repeatable.
-async fn clean_up(workload: &Arc<Workload>) {
-    let (engine, container) = (&workload.context().engine, workload.container(Part::Material));
+/// Removes the container and the copies of the secrets. Repeatable. Call it after the report is stored: without the container, a
+/// successor could not read it again.
+pub(super) async fn clean_up(workload: &Workload) {
+    let (engine, container) = (workload.engine(), workload.container(Part::Material));
     if let Err(error) = engine.remove(&container).await {
         tracing::warn!(container, %error, "removing the container of the course material failed, the end of the workshop removes it");
     }
@@ -87,21 +72,21 @@ async fn clean_up(workload: &Arc<Workload>) {
 
 /// Runs the program, or adopts it if it runs, and returns its report.
 async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<MaterialReport, EngineError> {
-    let Context { engine, settings, .. } = &**workload.context();
-    let Some(image) = &settings.options.material_image else { return Ok(material.failed(NO_PROGRAM)) };
+    let Containers { engine, options, .. } = workload.fleet();
+    let Some(image) = &options.material_image else { return Ok(material.failed(NO_PROGRAM)) };
     let container = workload.container(Part::Material);
     if !engine.inspect(&container).await?.is_some_and(|state| state.started) {
         match provide_image(workload, image).await {
             Err(error @ EngineError::Unreachable { .. }) => return Err(error),
             Err(error) => {
-                let workshop = workload.stored_record().name();
+                let workshop = workload.name();
                 tracing::warn!(workshop, image, %error, "image for course material is missing, starting the app without it");
                 return Ok(material.failed(NO_IMAGE));
             }
             Ok(()) => {}
         }
         if let Err(error) = provide_secrets(workload, material).await {
-            let workshop = workload.stored_record().name();
+            let workshop = workload.name();
             tracing::warn!(workshop, %error, "copying the secrets of the course material failed, starting the app without it");
             return Ok(material.failed(NOT_STARTED));
         }
@@ -116,10 +101,10 @@ async fn run(workload: &Arc<Workload>, material: &WorkshopMaterial) -> Result<Ma
 
 /// Creates and starts the container. Returns false for an invalid spec, with which the app does not start either.
 async fn start(workload: &Arc<Workload>) -> Result<bool, EngineError> {
-    let Context { engine, engine_info, settings, .. } = &**workload.context();
+    let Containers { engine, engine_info, options, .. } = workload.fleet();
     let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
     // Empty for root, or for a name of the image. Such an app usually changes to the first user later.
-    let user = engine.user(&app).await?.unwrap_or_else(|| settings.options.run_as_user.get());
+    let user = engine.user(&app).await?.unwrap_or_else(|| options.run_as_user.get());
     let body =
         with_settings(workload, |workshop, settings| build::material(workshop, settings, user, DEADLINE)).await?;
     let Ok(Some(body)) = body else { return Ok(false) };
@@ -132,7 +117,7 @@ async fn start(workload: &Arc<Workload>) -> Result<bool, EngineError> {
 
 /// Waits until the program has ended, and returns its last state; `None` if it had to be killed.
 async fn wait_for_end(workload: &Workload, container: &str) -> Result<Option<ContainerState>, EngineError> {
-    let engine = &workload.context().engine;
+    let engine = workload.engine();
     let deadline = Instant::now() + Duration::from_secs(DEADLINE.into()) + GRACE;
     loop {
         match engine.inspect(container).await? {
@@ -151,15 +136,12 @@ async fn wait_for_end(workload: &Workload, container: &str) -> Result<Option<Con
     }
 }
 
-/// Returns the report of a program that has ended. Names of files in it come from the source and from the student, so it has
-/// bounded texts, and only the targets of the Workshop.
+/// Returns the report of a program that has ended.
 fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> MaterialReport {
     if ended.oom_killed && ended.exit_code != Some(0) {
         return material.failed(OUT_OF_MEMORY);
     }
-    let Some(mut report) = MaterialReport::parse(output) else { return material.failed(NO_REPORT) };
-    report.sources.retain(|source| material.sources.iter().any(|known| known.target == source.target));
-    report
+    material.parse_report(output).unwrap_or_else(|| material.failed(NO_REPORT))
 }
 
 /// Copies the secrets of the sources. A missing file is left out: the program reports a missing password. An unreadable file
@@ -167,19 +149,18 @@ fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> 
 ///
 /// # Errors
 /// The directory of the copies cannot be written.
-async fn provide_secrets(workload: &Arc<Workload>, material: &WorkshopMaterial) -> io::Result<()> {
+async fn provide_secrets(workload: &Workload, material: &WorkshopMaterial) -> io::Result<()> {
     let names: Vec<String> = material.secrets().into_iter().map(str::to_owned).collect();
     if names.is_empty() {
         return Ok(());
     }
-    let workload = Arc::clone(workload);
+    let (layout, workshop) = (&workload.data_dir().layout, workload.name().to_owned());
+    let (from, to) = (layout.material_secrets(), layout.secret_copies(&workshop));
     blocking(move || {
-        let (context, workshop) = (workload.context(), workload.stored_record().name());
-        let (from, to) = (context.data_dir.layout.material_secrets(), context.secrets_dir(workshop));
         remove_directory(&to)?;
         make_readable(&to)?;
         for name in names {
-            copy_secret(&from.join(&name), &to.join(&name), workshop)?;
+            copy_secret(&from.join(&name), &to.join(&name), &workshop)?;
         }
         Ok(())
     })
@@ -187,10 +168,10 @@ async fn provide_secrets(workload: &Arc<Workload>, material: &WorkshopMaterial) 
 }
 
 /// Removes the copies.
-pub(super) async fn remove_secrets(workload: &Arc<Workload>) {
-    let directory = workload.context().secrets_dir(workload.stored_record().name());
+pub(super) async fn remove_secrets(workload: &Workload) {
+    let directory = workload.data_dir().layout.secret_copies(workload.name());
     if let Err(error) = blocking(move || remove_directory(&directory)).await {
-        let workshop = workload.stored_record().name();
+        let workshop = workload.name();
         tracing::warn!(workshop, %error, "removing the copies of secrets of course material failed");
     }
 }

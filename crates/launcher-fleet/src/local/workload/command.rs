@@ -11,8 +11,8 @@ use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
 use super::proxy::{LOGIN_FILE, login_file, prefer_login_file};
 use crate::local::records::Token;
-use crate::local::settings::LocalSettings;
-use crate::machine::Layout;
+use crate::local::settings::LocalPrograms;
+use crate::machine::{Layout, OriginSettings};
 
 /// The launcher's environment variables that apps and the program of the course material inherit: the user and the session,
 /// libraries and runtimes, certificates and proxies. All others stay with the launcher: its environment has its settings,
@@ -38,7 +38,8 @@ pub(super) struct AppCommand {
 /// Parameters from which the command of a Workshop's app is built.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchSpec<'a> {
-    pub(super) settings: &'a LocalSettings,
+    pub(super) programs: &'a LocalPrograms,
+    pub(super) origins: &'a OriginSettings,
     pub(super) layout: &'a Layout,
     pub(super) name: &'a str,
     pub(super) spec: &'a WorkshopSpec,
@@ -66,8 +67,8 @@ impl LaunchSpec<'_> {
             .process_command(&machine)
             .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
-            Program::Jupyter => (self.settings.programs.local_jupyter.clone(), FailureRemedy::InstallJupyter),
-            Program::Rstudio => (self.settings.programs.local_rstudio.clone(), FailureRemedy::InstallRstudio),
+            Program::Jupyter => (self.programs.local_jupyter.clone(), FailureRemedy::InstallJupyter),
+            Program::Rstudio => (self.programs.local_rstudio.clone(), FailureRemedy::InstallRstudio),
             Program::Named(name) => (PathBuf::from(&name), FailureRemedy::InstallProgram { program: name }),
         };
         let mut env = inherited(std::env::vars_os());
@@ -90,12 +91,12 @@ impl LaunchSpec<'_> {
     }
 
     fn app(&self) -> Option<AppSpec<'_>> {
-        AppSpec::of(self.spec, self.port, &self.settings.origins.url(self.name))
+        AppSpec::of(self.spec, self.port, &self.origins.url(self.name))
     }
 
     fn machine(&self) -> Machine {
         Machine {
-            host: format!("{}.{}", self.name, self.settings.origins.workshop_domain),
+            host: format!("{}.{}", self.name, self.origins.workshop_domain),
             user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
             app_dir: self.layout.app(self.name),
             working_dir: self.working_dir(),

@@ -3,20 +3,18 @@
 use std::io;
 use std::path::Path;
 use std::process::{Output, Stdio};
-use std::sync::Arc;
 use std::time::Duration;
 
-use launcher_domain::{MATERIAL_VARIABLE, MaterialReport, Report, StartStep};
-use launcher_workshop::lifecycle;
+use launcher_domain::{MATERIAL_VARIABLE, MaterialReport};
 use launcher_workshop::{Workshop, WorkshopMaterial};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
+use super::Workload;
 use super::command::{inherited, working_dir};
-use super::handle::Workload;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
-use crate::machine::{Supervised, make_private, starting};
+use crate::machine::make_private;
 
 /// Time before the end of the timeout at which the program should give up, so that its report arrives.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -30,29 +28,11 @@ const TOO_SLOW: &str =
 const NO_REPORT: &str =
     "The program that loads course material failed: ask an administrator to read the log of the launcher.";
 
-/// Places the material, and stores the report. Returns true if processes of the program may still run.
-///
-/// Does nothing if the status has a report already: a crashed app starts again with the files that it had. Cancel-safe:
-/// the program is killed, and the next start runs it again.
-pub(super) async fn place_material(workload: &Arc<Workload>) -> bool {
-    let record = workload.record().get();
-    let Some(material) = &record.workshop.spec.material else { return false };
-    if record.status().report.material.is_some() {
-        return false;
-    }
-    let clock = &workload.context().data_dir.clock;
-    let loading = || starting(StartStep::LoadingMaterial);
-    workload.record().observe(loading(), clock.now()).await;
-    let report = Report { material: Some(report(workload, &record, material).await), ..Report::default() };
-    workload.record().observe(lifecycle::Workload { report, ..loading() }, clock.now()).await;
-    true
-}
-
-async fn report(workload: &Workload, record: &Record, material: &WorkshopMaterial) -> MaterialReport {
-    let settings = &workload.context().settings;
-    let marker = workload.marker_of(record);
-    match tokio::time::timeout(settings.material_timeout, run(workload, &record.workshop, &marker)).await {
-        Ok(Ok(output)) => MaterialReport::parse(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|| {
+/// Places the material, and returns the report. If this future is dropped, the program is killed, and the next start runs it again.
+pub(super) async fn load(workload: &Workload, material: &WorkshopMaterial) -> MaterialReport {
+    let record = workload.record.get();
+    match tokio::time::timeout(workload.fleet().material_timeout, run(workload, &record)).await {
+        Ok(Ok(output)) => material.parse_report(&String::from_utf8_lossy(&output.stdout)).unwrap_or_else(|| {
             let message = String::from_utf8_lossy(&output.stderr);
             tracing::error!(workshop = workload.name(), status = %output.status, %message, "loading material failed");
             material.failed(NO_REPORT)
@@ -69,17 +49,17 @@ async fn report(workload: &Workload, record: &Record, material: &WorkshopMateria
 }
 
 /// Runs the program in the working directory of the app. If this future is dropped, the program is killed.
-async fn run(workload: &Workload, workshop: &Workshop, marker: &str) -> io::Result<Output> {
-    let context = workload.context();
-    let working = working_dir(&context.data_dir.layout, workload.name(), &workshop.spec);
+async fn run(workload: &Workload, record: &Record) -> io::Result<Output> {
+    let layout = &workload.data_dir().layout;
+    let working = working_dir(layout, workload.name(), &record.workshop.spec);
     let directory = working.clone();
     tokio::task::spawn_blocking(move || make_private(&directory)).await??;
-    let secrets = context.data_dir.layout.material_secrets();
-    let config = config(context.settings.material_timeout, &working, &secrets, workshop)?;
-    let mut child = Command::new(&context.settings.material)
+    let secrets = layout.material_secrets();
+    let config = config(workload.fleet().material_timeout, &working, &secrets, &record.workshop)?;
+    let mut child = Command::new(&workload.settings().material)
         .env_clear()
         .envs(inherited(std::env::vars_os()))
-        .env(MARKER, marker)
+        .env(MARKER, workload.marker_of(record))
         .env(MATERIAL_VARIABLE, config)
         .current_dir(&working)
         .process_group(0)

@@ -34,8 +34,8 @@ use tokio::net::TcpStream;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
-use super::handle::Context;
-use crate::local::records::{Started, StoredRecord, Token};
+use super::Workload;
+use crate::local::records::{Started, Token};
 use crate::machine::{Connection, SidecarConnector};
 
 /// Buffer of the in-memory connection between the gateway and a sidecar, in bytes, for each direction.
@@ -50,9 +50,9 @@ pub(crate) struct AppProxy {
 }
 
 impl AppProxy {
-    /// Creates the proxy to the app of the Workshop with this record. Its sidecar admits only the owner.
-    pub(super) fn new(context: &Context, record: &Arc<StoredRecord>, owner: EmailAddress, started: &Started) -> Self {
-        let (origins, name) = (&context.settings.origins, record.name());
+    /// Creates the proxy to the app of this Workshop. Its sidecar admits only the owner.
+    pub(super) fn new(workload: &Workload, owner: EmailAddress, started: &Started) -> Self {
+        let (record, origins, name) = (&workload.record, &workload.settings().origins, workload.name());
         let policy = Policy {
             owner: Some(owner),
             trusted_header: origins.trusted_header.clone(),
@@ -76,7 +76,7 @@ impl AppProxy {
             plain_tabs: record.workshop().spec.plain_tabs,
             in_class: record.workshop().spec.in_class,
             brand: origins.brand.clone(),
-            clock: Arc::clone(&context.data_dir.clock),
+            clock: Arc::clone(&workload.data_dir().clock),
         };
         Self { sidecar: Sidecar::with_frame(policy, app, frame), login }
     }

@@ -1,62 +1,35 @@
-//! Places the saved files of an earlier Workshop before the app starts for the first time. The app never starts with a part of
-//! them.
+//! Places the saved files of an earlier Workshop before the app starts for the first time.
 
 use std::io;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::Arc;
 
 use futures_util::StreamExt as _;
-use launcher_domain::StartStep;
 use launcher_workshop::WorkshopRestore;
 use tokio::io::AsyncWriteExt as _;
 use tokio::process::{ChildStdin, Command};
 use tokio::task::spawn_blocking;
-use tokio::time::timeout;
 
+use super::Workload;
 use super::command::{inherited, working_dir};
-use super::handle::Workload;
 use super::material::read;
-use super::supervisor::StopReason;
 use crate::byte_stream::ByteStream;
 use crate::local::process::MARKER;
-use crate::local::records::Record;
-use crate::machine::{Supervised, make_private, remove_directory, starting};
-use crate::restore::{ATTEMPTS, PATIENCE, RestoreError, open, wait_to_retry};
-
-/// Places the files, and stores that they are placed. Does nothing if they are. Cancel-safe: the program is killed, and the
-/// next start begins anew in an empty directory.
-pub(super) async fn restore_files(workload: &Arc<Workload>) -> Result<(), StopReason> {
-    let record = workload.record().get();
-    let Some(restore) = record.pending_restore() else { return Ok(()) };
-    workload.record().observe(starting(StartStep::Preparing), workload.context().data_dir.clock.now()).await;
-    for attempt in 1..=ATTEMPTS {
-        let placed = timeout(PATIENCE, run(workload, &record, restore)).await;
-        match placed.unwrap_or_else(|_| Err(RestoreError::late())) {
-            Ok(()) => break,
-            Err(error) => {
-                let retried = wait_to_retry(workload.name(), error, attempt).await;
-                retried.map_err(|error| StopReason::Failed(error.into()))?;
-            }
-        }
-    }
-    workload.record().settle(|record| record.is_restored = true).await;
-    tracing::info!(workshop = workload.name(), snapshot = restore.snapshot, "placed saved files");
-    Ok(())
-}
+use crate::machine::{make_private, remove_directory};
+use crate::restore::{RestoreError, open};
 
 /// Runs the program in the empty working directory of the app. If this future is dropped, the program is killed.
-async fn run(workload: &Workload, record: &Record, restore: &WorkshopRestore) -> Result<(), RestoreError> {
-    let context = workload.context();
-    let files = open(context.settings.saved_files.as_ref(), restore).await?;
-    let working = working_dir(&context.data_dir.layout, workload.name(), &record.workshop.spec);
+pub(super) async fn place(workload: &Workload, restore: &WorkshopRestore) -> Result<(), RestoreError> {
+    let (settings, record) = (workload.settings(), workload.record.get());
+    let files = open(settings.saved_files.as_ref(), restore).await?;
+    let working = working_dir(&workload.data_dir().layout, workload.name(), &record.workshop.spec);
     let directory = working.clone();
     // An interrupted attempt may have left a part of the files. No app has been here yet.
     let emptied = spawn_blocking(move || remove_directory(&directory).and_then(|()| make_private(&directory))).await;
     emptied.unwrap_or_else(|error| Err(io::Error::other(error)))?;
-    let program = &context.settings.material;
+    let program = &settings.material;
     let missing = |error| RestoreError::Final(format!("the program {} cannot be started: {error}", program.display()));
-    let mut child = command(program, &working, &workload.marker_of(record)).spawn().map_err(missing)?;
+    let mut child = command(program, &working, &workload.marker_of(&record)).spawn().map_err(missing)?;
     let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
     let (sent, problem) = tokio::join!(send(files, stdin), read(stderr));
     // An incomplete archive must not count as placed, however the program ended.

@@ -5,38 +5,66 @@ use std::path::Path;
 use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
+use launcher_domain::sync::lock;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
+use tokio::task::JoinError;
 
+use super::Workload;
 use super::command::{AppCommand, LaunchSpec, accepts_token};
-use super::handle::Workload;
-use super::supervisor::StopReason;
 use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
 use crate::local::records::{Record, Started, Token, create_log};
-use crate::machine::{DesiredState, Supervised, make_private, replace_file, starting};
+use crate::machine::{DesiredState, Setback, make_private, replace_file, starting};
 
 /// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is
 /// killed before the process is recorded, the next launcher finds the process by its marker.
-pub(super) async fn start_app(workload: &Arc<Workload>) -> Result<ExitWatch, StopReason> {
+pub(super) async fn start_app(workload: &Arc<Workload>) -> Result<ExitWatch, Setback> {
     let starting = Arc::clone(workload);
-    workload.record().update_with(move |record| start_now(&starting, record)).await
+    match workload.record.update_with(move |record| start_now(&starting, record)).await {
+        Ok(exit) => Ok(exit),
+        Err(NotStarted::Setback(setback)) => Err(setback),
+        Err(NotStarted::Aborted(error)) => Err(workload.not_started("the start was aborted", &io::Error::other(error))),
+        // The supervisor drops this future.
+        Err(NotStarted::Superseded) => std::future::pending().await,
+    }
 }
 
-fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, StopReason> {
+/// Reason why an app was not started.
+enum NotStarted {
+    /// The desired state changed before.
+    Superseded,
+    Setback(Setback),
+    Aborted(JoinError),
+}
+
+impl From<Setback> for NotStarted {
+    fn from(setback: Setback) -> Self {
+        Self::Setback(setback)
+    }
+}
+
+impl From<JoinError> for NotStarted {
+    fn from(error: JoinError) -> Self {
+        Self::Aborted(error)
+    }
+}
+
+fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, NotStarted> {
     // The caller holds the record's lock. A deletion sets the desired state, and then waits for this lock before it
     // searches for processes: it either prevents this start or finds its process.
-    if workload.desired_state().get() != DesiredState::Running {
-        return Err(StopReason::Superseded);
+    if workload.desired_state.get() != DesiredState::Running {
+        return Err(NotStarted::Superseded);
     }
-    let context = workload.context();
-    let former = record.process.as_ref().and_then(|started| context.ports.reserve_again(started.port));
-    let lease = former.or_else(|| context.ports.allocate(&SystemEntropy)).ok_or_else(no_port)?;
+    let ports = &workload.fleet().ports;
+    let former = record.process.as_ref().and_then(|started| ports.reserve_again(started.port));
+    let lease = former.or_else(|| ports.allocate(&SystemEntropy)).ok_or_else(no_port)?;
     let port = lease.port();
-    workload.keep_port(lease);
+    *lock(&workload.backend.port) = Some(lease);
     let marker = workload.marker_of(record);
     let token = accepts_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
     let launch_spec = LaunchSpec {
-        settings: &context.settings,
-        layout: &context.data_dir.layout,
+        programs: &workload.fleet().programs,
+        origins: &workload.settings().origins,
+        layout: &workload.data_dir().layout,
         name: workload.name(),
         spec: &record.workshop.spec,
         secrets: &record.secrets,
@@ -44,17 +72,17 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Stop
         port,
         token: token.as_ref(),
     };
-    let command = launch_spec.command().map_err(StopReason::Failed)?;
+    let command = launch_spec.command().map_err(Setback::Failed)?;
     let keeper = start_with_keeper(workload, &launch_spec, &command)?;
     let leader = keeper.leader.clone();
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port, token });
-    next.observe(starting(StartStep::StartingApp), context.data_dir.clock.now());
-    if let Err(error) = workload.record().replace(record, next) {
+    next.observe(starting(StartStep::StartingApp), workload.now());
+    if let Err(error) = workload.record.replace(record, next) {
         // An app without a record must not keep running: kill its leading process. The caller finds the app's other
         // processes by the marker and terminates them.
         leader.id.signal(rustix::process::Signal::KILL);
-        return Err(StopReason::NotStarted { problem: "its state cannot be written", error: io::Error::other(error) });
+        return Err(workload.not_started("its state cannot be written", &io::Error::other(error)).into());
     }
     tracing::info!(workshop = workload.name(), program = %command.program.display(), port, "starting Workshop");
     Ok(ExitWatch::Keeper(Box::new(keeper)))
@@ -65,18 +93,17 @@ fn start_with_keeper(
     workload: &Workload,
     launch_spec: &LaunchSpec<'_>,
     command: &AppCommand,
-) -> Result<KeeperHandle, StopReason> {
-    let context = workload.context();
+) -> Result<KeeperHandle, Setback> {
     let working = launch_spec.working_dir();
     prepare(launch_spec, &working)
-        .map_err(|error| StopReason::NotStarted { problem: "its directories cannot be created", error })?;
-    let log = create_log(&context.data_dir.layout.log(workload.name()))
-        .map_err(|error| StopReason::NotStarted { problem: "its log cannot be created", error })?;
+        .map_err(|error| workload.not_started("its directories cannot be created", &error))?;
+    let log = create_log(&workload.data_dir().layout.log(workload.name()))
+        .map_err(|error| workload.not_started("its log cannot be created", &error))?;
     let AppCommand { program, args, env, marker, .. } = command;
     let app = AppStart { program, args, env, marker, working: &working, log };
-    KeeperHandle::start(&context.settings.keeper, app).map_err(|error| match error {
-        StartError::App(error) => not_started(command, &error),
-        StartError::Keeper(error) => StopReason::NotStarted { problem: "its keeper process cannot be started", error },
+    KeeperHandle::start(&workload.fleet().keeper, app).map_err(|error| match error {
+        StartError::App(error) => Setback::Failed(not_started(command, &error)),
+        StartError::Keeper(error) => workload.not_started("its keeper process cannot be started", &error),
     })
 }
 
@@ -91,10 +118,10 @@ fn prepare(launch_spec: &LaunchSpec<'_>, working: &Path) -> io::Result<()> {
     })
 }
 
-fn not_started(command: &AppCommand, error: &io::Error) -> StopReason {
+fn not_started(command: &AppCommand, error: &io::Error) -> FailureReason {
     let program = command.program.display().to_string();
     let detail = FailureDetail::ProgramNotStarted { program, error: error.to_string() };
-    let reason = match error.kind() {
+    match error.kind() {
         io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied => {
             FailureReason::new(FailureCode::AppNotAvailable, Some(detail)).with_remedy(&command.remedy)
         }
@@ -102,10 +129,9 @@ fn not_started(command: &AppCommand, error: &io::Error) -> StopReason {
             FailureReason::new(FailureCode::InvalidSpec, Some(detail))
         }
         _ => FailureReason::only(FailureCode::Crashed, &detail),
-    };
-    StopReason::Failed(reason)
+    }
 }
 
-fn no_port() -> StopReason {
-    StopReason::Failed(FailureReason::new(FailureCode::Unschedulable, Some(FailureDetail::PortsInUse)))
+fn no_port() -> Setback {
+    Setback::Failed(FailureReason::new(FailureCode::Unschedulable, Some(FailureDetail::PortsInUse)))
 }

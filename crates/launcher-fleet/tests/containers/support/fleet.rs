@@ -14,7 +14,7 @@ use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::engine::{FoundContainer, Part};
 use launcher_fleet::{
-    ByteStream, ContainerFleet, ContainerOptions, ContainerSettings, Fleet, FleetEvent, OriginSettings,
+    ByteStream, ContainerFleet, ContainerOptions, ContainerSettings, Fleet, FleetEvent, MachineSettings, OriginSettings,
 };
 use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
@@ -41,17 +41,19 @@ pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
         brand: Brand::NONE,
     };
     ContainerSettings {
-        data_dir: data_dir.to_owned(),
-        origins,
+        machine: MachineSettings {
+            data_dir: data_dir.to_owned(),
+            origins,
+            material: "launcher-material".into(),
+            saved_files: None,
+            start_timeout: Duration::from_secs(60),
+            stop_grace: Duration::from_secs(1),
+        },
         options: ContainerOptions {
             engine_socket: socket(),
             sidecar_image: SIDECAR_IMAGE.to_owned(),
             ..from_arguments(&[]).unwrap()
         },
-        material: "launcher-material".into(),
-        saved_files: None,
-        start_timeout: Duration::from_secs(60),
-        stop_grace: Duration::from_secs(1),
     }
 }
 

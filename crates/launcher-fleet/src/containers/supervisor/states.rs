@@ -1,12 +1,13 @@
-//! The containers of a Workshop as the engine reports them, and the result of launching or watching them.
+//! The containers of a Workshop as the engine reports them.
 
-use launcher_domain::{FailureCode, FailureDetail, FailureReason};
-use launcher_workshop::WorkshopStatus;
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
+use launcher_workshop::{Phase, WorkshopStatus};
 
 use crate::containers::diagnose;
 use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
+use crate::machine::Setback;
 
 /// Exit code of a process that SIGKILL has ended.
 const KILLED: i64 = 137;
@@ -29,6 +30,16 @@ pub(super) enum Stage {
     Started,
 }
 
+impl Stage {
+    pub(super) fn of(status: &WorkshopStatus) -> Self {
+        match status.report.start_step {
+            _ if status.phase == Phase::Running => Self::Started,
+            Some(StartStep::RestartingApp) => Self::Restarting,
+            _ => Self::NotStarted,
+        }
+    }
+}
+
 /// Combined state of both containers.
 #[derive(Debug, PartialEq)]
 pub(super) enum Verdict {
@@ -40,41 +51,42 @@ pub(super) enum Verdict {
     /// restart of the engine or of the machine.
     Ended,
     /// The app has ended alone. Its container still has the owner's files.
-    AppEnded(Box<FailureReason>),
+    AppEnded(FailureReason),
     /// The sidecar has ended alone, or a container was removed.
-    Failed(Box<FailureReason>),
+    Failed(FailureReason),
 }
 
 impl Observed {
     pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
-        let engine = &workload.context().engine;
+        let engine = workload.engine();
         let (app, sidecar) = (workload.container(Part::App), workload.container(Part::Sidecar));
         let (mut app, sidecar) = tokio::try_join!(engine.inspect(&app), engine.inspect(&sidecar))?;
         if let Some(app) = &mut app {
-            app.oom_killed |= workload.context().engine_info.misses_oom_kills && app.exit_code == Some(KILLED);
+            app.oom_killed |= workload.fleet().engine_info.misses_oom_kills && app.exit_code == Some(KILLED);
         }
         Ok(Self { app, sidecar })
     }
 
     pub(super) fn verdict(&self, stage: Stage) -> Verdict {
-        let failed = |reason: FailureReason| Verdict::Failed(Box::new(reason));
         let Some(app) = self.app.as_ref().filter(|app| app.started) else {
-            return if stage == Stage::NotStarted { Verdict::NotStarted } else { failed(removed()) };
+            return if stage == Stage::NotStarted { Verdict::NotStarted } else { Verdict::Failed(removed()) };
         };
-        let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else { return failed(removed()) };
+        let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else {
+            return Verdict::Failed(removed());
+        };
         match (app.running, sidecar.running) {
             (true, true) => Verdict::Running,
             (false, false) => Verdict::Ended,
             // The restart of the app was interrupted, by the end of the launcher or a failure of the engine.
             (false, true) if stage == Stage::Restarting => Verdict::Ended,
-            (false, true) => Verdict::AppEnded(Box::new(reason(Part::App, app))),
-            (true, false) => failed(reason(Part::Sidecar, sidecar)),
+            (false, true) => Verdict::AppEnded(reason(Part::App, app)),
+            (true, false) => Verdict::Failed(reason(Part::Sidecar, sidecar)),
         }
     }
 }
 
 fn reason(part: Part, state: &ContainerState) -> FailureReason {
-    diagnose::ended(part, state, false).unwrap_or_else(|| FailureReason::new(FailureCode::Crashed, None))
+    diagnose::ended(part, state).unwrap_or_else(|| FailureReason::new(FailureCode::Crashed, None))
 }
 
 /// The failure of a workshop whose container was removed by another program, for example by `docker rm`.
@@ -82,32 +94,9 @@ fn removed() -> FailureReason {
     FailureReason::only(FailureCode::Crashed, &FailureDetail::ContainerRemoved)
 }
 
-/// Result of launching or watching the containers of a Workshop.
-#[derive(Debug)]
-pub(super) enum Outcome {
-    /// The lifetime is over: the final status.
-    Expired(Box<WorkshopStatus>),
-    /// The app has ended alone, for this reason.
-    Crashed(Box<FailureReason>),
-    /// The workshop failed, and the owner reads the reason.
-    Failed(Box<FailureReason>),
-    /// An earlier launcher has stored the final status, but was killed before it had removed the containers.
-    Ending(Box<WorkshopStatus>),
-    /// Both containers have ended, because the engine or the machine was restarted: start them again.
-    Restart,
-    /// The engine failed: try again.
-    Retry(EngineError),
-}
-
-impl Outcome {
-    pub(super) fn failed(reason: FailureReason) -> Self {
-        Self::Failed(Box::new(reason))
-    }
-}
-
-impl From<EngineError> for Outcome {
+impl From<EngineError> for Setback {
     fn from(error: EngineError) -> Self {
-        Self::Retry(error)
+        Self::Retry(error.to_string())
     }
 }
 
