@@ -31,6 +31,7 @@ pub(super) use launch::adopt_reservations;
 impl Backend for ContainerBackend {
     type Process = ();
     type Fleet = Containers;
+    type Exit = Setback;
     const OUTLIVES_LAUNCHER: bool = true;
 
     fn new(_: &Arc<Shared<Self>>, _: &StoredRecord) -> Self {
@@ -79,6 +80,10 @@ impl Backend for ContainerBackend {
         watch::wait_for_end(workload).await
     }
 
+    async fn explain(_: &Arc<Workload>, exit: Setback) -> Setback {
+        exit
+    }
+
     async fn tick(workload: &Arc<Workload>) {
         files::update_frame_status(workload).await;
     }
@@ -87,13 +92,17 @@ impl Backend for ContainerBackend {
         retry(workload, || log_tail(workload)).await
     }
 
-    /// Retries until the engine has done it. Releases memory and CPU afterwards.
+    /// Retries until the engine has done it. Releases memory and CPU afterwards. An app that the engine cannot stop is killed.
     async fn stop(workload: &Arc<Workload>) {
         workload.wait_for_creation().await;
         let (engine, grace) = (workload.engine(), workload.settings().stop_grace);
         let [app, material, sidecar] = [Part::App, Part::Material, Part::Sidecar].map(|part| workload.container(part));
         retry(workload, || async {
-            engine.stop(&app, grace).await?;
+            match engine.stop(&app, grace).await {
+                Err(error @ EngineError::Unreachable { .. }) => return Err(error),
+                Err(error) => tracing::warn!(workshop = workload.name(), %error, "stopping the app failed, killing it"),
+                Ok(()) => {}
+            }
             engine.remove(&app).await?;
             if workload.has_material() {
                 engine.remove(&material).await?;

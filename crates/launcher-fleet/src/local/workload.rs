@@ -10,6 +10,7 @@ mod start;
 
 use std::io;
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -38,8 +39,10 @@ pub(crate) struct LocalBackend {
     port: Mutex<Option<PortLease>>,
     /// Detects the exit of the app's leading process; `None` while no app runs.
     exit: tokio::sync::Mutex<Option<ExitWatch>>,
-    /// Ports that other programs took from this app since its last crash.
-    lost_ports: Mutex<Vec<u16>>,
+    /// Number of ports that other programs took from this app since its last crash.
+    lost_ports: AtomicUsize,
+    /// True if the app has to start again, because another program has its port.
+    has_lost_port: AtomicBool,
 }
 
 /// What all Workshops of an open local fleet share.
@@ -82,9 +85,8 @@ impl Workload {
 
     /// Returns the setback of an app whose port another program has taken: the app starts again on another port.
     fn lost_port(&self, port: u16) -> Setback {
-        let mut lost = lock(&self.backend.lost_ports);
-        lost.push(port);
-        if lost.len() >= PORT_ATTEMPTS {
+        self.backend.has_lost_port.store(true, Ordering::Relaxed);
+        if self.backend.lost_ports.fetch_add(1, Ordering::Relaxed) + 1 >= PORT_ATTEMPTS {
             let taken = FailureDetail::PortsTaken { attempts: PORT_ATTEMPTS.to_string() };
             let reason = FailureReason::only(FailureCode::Unschedulable, &taken);
             return Setback::Failed(reason.with_remedy(&FailureRemedy::CheckProgramUser));
@@ -107,6 +109,7 @@ impl Workload {
 impl Backend for LocalBackend {
     type Process = Started;
     type Fleet = Processes;
+    type Exit = FailureDetail;
     const OUTLIVES_LAUNCHER: bool = false;
 
     /// Adopts the app of an earlier launcher, if it still runs.
@@ -115,12 +118,16 @@ impl Backend for LocalBackend {
         // Processes of an earlier launcher may still use this port: reserve it.
         let port = started.as_ref().and_then(|started| shared.fleet.ports.reserve(started.port));
         let exit = started.and_then(|started| ExitWatch::adopt(&started.leader));
-        Self { port: Mutex::new(port), exit: tokio::sync::Mutex::new(exit), lost_ports: Mutex::default() }
+        Self {
+            port: Mutex::new(port),
+            exit: tokio::sync::Mutex::new(exit),
+            lost_ports: AtomicUsize::new(0),
+            has_lost_port: AtomicBool::new(false),
+        }
     }
 
     async fn look(workload: &Arc<Workload>) -> Result<Look, Setback> {
-        let port = workload.record.get().process.map(|started| started.port);
-        let has_port = port.is_some_and(|port| !lock(&workload.backend.lost_ports).contains(&port));
+        let has_port = !workload.backend.has_lost_port.load(Ordering::Relaxed);
         let runs = has_port && workload.backend.exit.lock().await.is_some();
         Ok(if runs { Look::Running } else { Look::Absent })
     }
@@ -144,6 +151,7 @@ impl Backend for LocalBackend {
 
     async fn launch(workload: &Arc<Workload>, _: Attempt) -> Result<(), Setback> {
         let exit = start::start_app(workload).await?;
+        workload.backend.has_lost_port.store(false, Ordering::Relaxed);
         *workload.backend.exit.lock().await = Some(exit);
         Ok(())
     }
@@ -166,16 +174,18 @@ impl Backend for LocalBackend {
         Some(Arc::new(AppProxy::new(workload, owner, &record.process?)))
     }
 
-    /// Waits for the exit of the app's leading process. If another program now listens on the app's port, the port was taken.
-    /// The app's message and exit status are not used, because they differ between apps.
-    async fn ended(workload: &Arc<Workload>) -> Setback {
-        let mut exit = workload.backend.exit.lock().await;
-        let detail = match &mut *exit {
+    /// Waits for the exit of the app's leading process.
+    async fn ended(workload: &Arc<Workload>) -> FailureDetail {
+        match &mut *workload.backend.exit.lock().await {
             Some(exit) => exit.wait_for_exit().await,
             None => std::future::pending().await,
-        };
-        *exit = None;
-        workload.close();
+        }
+    }
+
+    /// If another program now listens on the app's port, the port was taken. The app's message and exit status are not used,
+    /// because they differ between apps.
+    async fn explain(workload: &Arc<Workload>, exit: FailureDetail) -> Setback {
+        *workload.backend.exit.lock().await = None;
         let record = workload.record.get();
         if let Some(Started { port, .. }) = record.process
             && record.status().phase != Phase::Running
@@ -185,8 +195,8 @@ impl Backend for LocalBackend {
         }
         // Its other processes end with it, also if the crash cannot be stored now.
         workload.terminate().await;
-        lock(&workload.backend.lost_ports).clear();
-        Setback::Crashed(FailureReason::new(FailureCode::Crashed, Some(detail)))
+        workload.backend.lost_ports.store(0, Ordering::Relaxed);
+        Setback::Crashed(FailureReason::new(FailureCode::Crashed, Some(exit)))
     }
 
     /// Truncates a large log.

@@ -18,6 +18,8 @@ pub(crate) trait Backend: Debug + Send + Sync + Sized + 'static {
     type Process: Process;
     /// Data of this kind that all workloads of the fleet share.
     type Fleet: Debug + Send + Sync + 'static;
+    /// How the app has ended.
+    type Exit: Send;
     /// True if the app keeps running after the launcher has stopped.
     const OUTLIVES_LAUNCHER: bool;
 
@@ -58,8 +60,11 @@ pub(crate) trait Backend: Debug + Send + Sync + Sized + 'static {
     /// Returns the way to the sidecar of an app that answers.
     fn connector(workload: &Arc<Workload<Self>>) -> Option<Arc<dyn SidecarConnector>>;
 
-    /// Waits until the app does not run any more.
-    fn ended(workload: &Arc<Workload<Self>>) -> impl Future<Output = Setback> + Send;
+    /// Waits until the app does not run any more. Changes nothing: the supervisor may call it again instead of using the result.
+    fn ended(workload: &Arc<Workload<Self>>) -> impl Future<Output = Self::Exit> + Send;
+
+    /// Explains the end of the app, and ends what is left of it. The owner has no access any more.
+    fn explain(workload: &Arc<Workload<Self>>, exit: Self::Exit) -> impl Future<Output = Setback> + Send;
 
     /// Keeps files of the workload up to date. Called a few times a second.
     fn tick(workload: &Arc<Workload<Self>>) -> impl Future<Output = ()> + Send;

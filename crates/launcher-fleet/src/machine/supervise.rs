@@ -15,7 +15,7 @@ use launcher_workshop::lifecycle::{self, Action, App, Failure, Observed, decide}
 use launcher_workshop::{Phase, WorkshopStatus};
 use tokio::select;
 use tokio::task::spawn_blocking;
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::time::{sleep, timeout};
 
 use super::backend::{Attempt, Backend, Look, NotPlaced, Setback};
 use super::files::remove_directory;
@@ -48,40 +48,50 @@ pub(crate) async fn supervise<B: Backend>(workload: Arc<Workload<B>>) -> Remaind
             DesiredState::Stopped => return leave(&workload).await,
             DesiredState::Running => {}
         }
+        let status = select! {
+            _ = desired_states.changed() => continue,
+            status = live(&workload) => status,
+        };
         select! {
-            _ = desired_states.changed() => {}
-            never = live(&workload) => match never {},
+            // Processes that are ending get no second SIGTERM.
+            _ = desired_states.changed(), if B::OUTLIVES_LAUNCHER => continue,
+            () = end(&workload, status) => {}
         }
+        // Ignore the error: the sender lives as long as the workload.
+        let _ = desired_states.changed().await;
     }
 }
 
-/// Runs the workload until the workshop is over, and ends it then. The status is final only after the workload is removed. A
-/// failure is stored in the record before that, because without the workload its cause could not be found again.
-async fn live<B: Backend>(workload: &Arc<Workload<B>>) -> Infallible {
+/// Runs the workload until the workshop is over, and returns its final status.
+async fn live<B: Backend>(workload: &Arc<Workload<B>>) -> WorkshopStatus {
     if workload.record.phase().is_final() {
         // A workload that does not belong here could only be left by a fault.
         B::stop(workload).await;
         return pending().await;
     }
-    let status = loop {
+    loop {
         if let Some(status) = workload.record.get().final_status {
-            break *status;
+            return *status;
         }
         let observed = run_until_over(workload).await;
         if let Some(status) = decide_end(workload, observed).await {
-            break status;
+            return status;
         }
-    };
+    }
+}
+
+/// Ends the workload, and sets the final status then. A failure is stored in the record before, because without the workload its
+/// cause could not be found again.
+async fn end<B: Backend>(workload: &Arc<Workload<B>>, status: WorkshopStatus) {
     workload.close();
     tracing::info!(workshop = workload.name(), phase = ?status.phase, reason = status.message, "Workshop ended");
     B::stop(workload).await;
-    let end = move |record: &mut Record<B::Process>| {
+    let settled = move |record: &mut Record<B::Process>| {
         record.workshop.status = Some(status.clone());
         record.final_status = None;
         record.process = None;
     };
-    workload.record.settle(end).await;
-    pending().await
+    workload.record.settle(settled).await;
 }
 
 /// Decides the end once more with the current spec, and stores the final status of a failure. Returns `None` if the lifetime was
@@ -149,20 +159,19 @@ async fn record_crash<B: Backend>(workload: &Arc<Workload<B>>, reason: &FailureR
 }
 
 /// Waits until the lifetime is over, and keeps the status of a running workshop up to date after an extension. Reads the expiry
-/// again at each poll, because an extension changes it.
+/// again at each poll, because an extension changes it. The first poll does not wait: an app whose lifetime is over never starts.
 async fn wait_until_expired<B: Backend>(workload: &Arc<Workload<B>>) {
-    let mut ticks = interval(POLL_INTERVAL);
-    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        ticks.tick().await;
+        // Between the access of the owner and the stored readiness, only the other observation counts.
         let observed = match workload.connector() {
-            Some(_) => ready(workload.record.get().status().report).into(),
-            None => Observed::Unknown,
+            Some(_) if workload.record.phase() == Phase::Running => ready(workload.urls()).into(),
+            _ => Observed::Unknown,
         };
         if workload.observe(observed).await.action == Action::End {
             return;
         }
         B::tick(workload).await;
+        sleep(POLL_INTERVAL).await;
     }
 }
 
@@ -172,7 +181,9 @@ async fn run<B: Backend>(workload: &Arc<Workload<B>>) -> Result<Infallible, Setb
         Look::Running => {}
         Look::Absent => start(workload, Attempt::New).await?,
         Look::Interrupted => {
-            tracing::info!(workshop = workload.name(), "the app has ended with its machine, starting it again");
+            if workload.record.phase() == Phase::Running {
+                tracing::info!(workshop = workload.name(), "the app has ended with its machine, starting it again");
+            }
             workload.observe(lifecycle::Workload::of(App::Ended)).await;
             start(workload, Attempt::Again).await?;
         }
@@ -183,11 +194,13 @@ async fn run<B: Backend>(workload: &Arc<Workload<B>>) -> Result<Infallible, Setb
     }
     workload.open();
     // For an adopted workshop too: the launcher's public address may have changed.
-    workload.observe(ready(workload.settings().origins.urls(workload.name()))).await;
+    workload.observe(ready(workload.urls())).await;
     if !is_adopted {
         tracing::info!(workshop = workload.name(), "Workshop is ready");
     }
-    Err(B::ended(workload).await)
+    let exit = B::ended(workload).await;
+    workload.close();
+    Err(B::explain(workload, exit).await)
 }
 
 async fn start<B: Backend>(workload: &Arc<Workload<B>>, attempt: Attempt) -> Result<(), Setback> {
@@ -236,16 +249,18 @@ async fn load_material<B: Backend>(workload: &Arc<Workload<B>>) -> Result<(), Se
 
 /// Waits until the app answers. The start timeout counts by the monotonic clock: not while the machine is suspended.
 async fn wait_until_answered<B: Backend>(workload: &Arc<Workload<B>>) -> Result<(), Setback> {
-    select! {
-        answered = B::answered(workload) => answered,
-        setback = B::ended(workload) => Err(setback),
+    let exit = select! {
+        biased;
+        exit = B::ended(workload) => exit,
+        answered = B::answered(workload) => return answered,
         never = report_listening(workload) => match never {},
         () = sleep(workload.settings().start_timeout) => {
             let elsewhere = B::listens_elsewhere(workload).await.flatten();
             let reason = FailureReason::new(FailureCode::StartTimeout, Some(FailureDetail::AppDoesNotAnswer));
-            Err(Setback::Failed(reason.with_listening(elsewhere.as_ref())))
+            return Err(Setback::Failed(reason.with_listening(elsewhere.as_ref())));
         }
-    }
+    };
+    Err(B::explain(workload, exit).await)
 }
 
 /// Keeps the addresses on which a starting app listens instead of its port in the status.

@@ -4,6 +4,7 @@ use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
+use launcher_domain::Report;
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
 use launcher_workshop::lifecycle::{Decision, Observed};
@@ -67,6 +68,11 @@ impl<B: Backend> Workload<B> {
 
     pub(crate) fn now(&self) -> Timestamp {
         self.shared.data_dir.clock.now()
+    }
+
+    /// Returns the report of a ready workshop: its URLs.
+    pub(crate) fn urls(&self) -> Report {
+        self.settings().origins.urls(self.name())
     }
 
     /// Decides what follows from an observation, and stores the next status, unless it ends the workshop.

@@ -76,6 +76,19 @@ async fn third_crash_within_ten_minutes_fails_with_explanation_of_the_last() {
 }
 
 #[tokio::test]
+async fn app_has_crashed_at_the_exit_of_its_leading_process_even_if_a_child_answers_later() {
+    let mut home = Home::new();
+    home.settings.machine.stop_grace = std::time::Duration::from_secs(2);
+    let fleet = home.open();
+    let text = "trap '' TERM; (sleep 0.5; exec python3 -m http.server \"$PORT\" --bind 127.0.0.1) & exit 3";
+    fleet.apply(&script("lab-a", text)).await.unwrap();
+    let failed = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert_eq!((failed.reason.as_deref(), failed.ready_at), (Some("crashed"), None));
+    assert_eq!(home.processes(), NONE);
+    fleet.stop().await;
+}
+
+#[tokio::test]
 async fn crashes_ten_minutes_apart_never_fail_the_workshop() {
     let home = Home::new();
     let fleet = home.open();

@@ -1,10 +1,13 @@
 //! Tests of the supervisor with an app in memory: the launcher is killed at each step, and its successor continues.
 
+use std::io;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use futures_util::StreamExt;
-use http::Uri;
+use http::{HeaderMap, Uri};
 use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::identity::TrustedHeader;
@@ -20,7 +23,7 @@ use tokio::time::sleep;
 use crate::FleetEvent;
 use crate::machine::record::StoredRecord;
 use crate::machine::{
-    Attempt, Backend, DataDir, Look, MachineSettings, NotPlaced, OriginSettings, Registry, Setback, Shared,
+    Attempt, Backend, Connection, DataDir, Look, MachineSettings, NotPlaced, OriginSettings, Registry, Setback, Shared,
     SidecarConnector, Workload,
 };
 
@@ -45,6 +48,8 @@ struct World {
     has_part: bool,
     has_files: bool,
     starts: usize,
+    /// True if the app does not answer.
+    is_silent: bool,
 }
 
 /// The world, and the notice that the launcher is to be killed.
@@ -77,11 +82,22 @@ impl Machine {
 }
 
 #[derive(Debug)]
+struct NoSidecar;
+
+#[async_trait]
+impl SidecarConnector for NoSidecar {
+    async fn connect(&self, _: &mut HeaderMap, _: Option<IpAddr>, _: &Stop) -> io::Result<Box<dyn Connection>> {
+        Err(io::ErrorKind::ConnectionRefused.into())
+    }
+}
+
+#[derive(Debug)]
 struct Memory;
 
 impl Backend for Memory {
     type Process = ();
     type Fleet = Arc<Machine>;
+    type Exit = FailureReason;
     const OUTLIVES_LAUNCHER: bool = true;
 
     fn new(_: &Arc<Shared<Self>>, _: &StoredRecord<()>) -> Self {
@@ -137,7 +153,9 @@ impl Backend for Memory {
     }
 
     async fn answered(workload: &Arc<Workload<Self>>) -> Result<(), Setback> {
-        workload.fleet().step(|_| ()).await;
+        if workload.fleet().step(|world| world.is_silent).await {
+            return std::future::pending().await;
+        }
         Ok(())
     }
 
@@ -146,16 +164,20 @@ impl Backend for Memory {
     }
 
     fn connector(_: &Arc<Workload<Self>>) -> Option<Arc<dyn SidecarConnector>> {
-        None
+        Some(Arc::new(NoSidecar))
     }
 
     /// The app crashes as soon as it is ready.
-    async fn ended(workload: &Arc<Workload<Self>>) -> Setback {
+    async fn ended(workload: &Arc<Workload<Self>>) -> FailureReason {
         if workload.record.phase() != Phase::Running {
             return std::future::pending().await;
         }
         workload.fleet().step(|world| (world.runs, world.crashed) = (false, true)).await;
-        Setback::Crashed(crash())
+        crash()
+    }
+
+    async fn explain(_: &Arc<Workload<Self>>, exit: FailureReason) -> Setback {
+        Setback::Crashed(exit)
     }
 
     async fn tick(_: &Arc<Workload<Self>>) {}
@@ -286,4 +308,26 @@ fn successor_of_a_launcher_that_is_killed_at_any_step_completes_the_same_lifecyc
         let steps = (1..).take_while(|step| kill_at(*step, has_container, reboots)).count();
         assert!(steps > 30, "only {steps} steps");
     }
+}
+
+#[test]
+fn access_of_the_owner_alone_does_not_make_a_workshop_ready() {
+    let home = tempfile::tempdir().unwrap();
+    let machine = Arc::new(Machine::default());
+    lock(&machine.world).is_silent = true;
+    let phase = launcher(&machine, async {
+        let registry = open(home.path(), &machine);
+        registry.apply(workshop(), SecretValues::default()).await.unwrap();
+        let mut events = registry.cache.watch();
+        let is_starting = |event: &FleetEvent| {
+            let FleetEvent::Applied(workshop) = event else { return false };
+            workshop.status.as_ref().is_some_and(|status| status.report.material.is_some())
+        };
+        while !events.next().await.as_ref().is_some_and(is_starting) {}
+        let workload = registry.workload(NAME).unwrap();
+        workload.open();
+        sleep(Duration::from_secs(2)).await;
+        workload.record.phase()
+    });
+    assert_eq!(phase, Some(Phase::Starting));
 }
