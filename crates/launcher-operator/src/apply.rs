@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::build::Manifests;
+use crate::children::Children;
 use crate::context::Context;
 use crate::memory::{Applied as LastApply, Id, Version};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_managed, is_owned_by, merge, only, server_side_apply};
@@ -75,11 +76,11 @@ pub(crate) async fn apply(
 /// Deletes all resources of a Workshop that are in the watch cache, at the same time. Does not wait for the garbage
 /// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
-    let children = &context.children;
+    let Children { services, ingresses, pods, .. } = &context.children;
     let (ingress, service, pod) = join3(
-        delete_object::<Ingress, _>(context, name, uid, &children.ingresses),
-        delete_object::<Service, _>(context, name, uid, &children.services),
-        delete_object::<Pod, _>(context, name, uid, &children.pods),
+        delete_object::<Ingress, _>(context, name, uid, ingresses),
+        delete_object::<Service, _>(context, name, uid, services),
+        delete_object::<Pod, _>(context, name, uid, pods),
     )
     .await;
     ingress.and(service).and(pod)?;

@@ -16,19 +16,25 @@ pub use archive::{MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 pub(crate) use pod::relative_expiry;
 pub use pod::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
+use serde::Serialize;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
 
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;
 
+/// Kinds of the objects of a workload, by their plural names, in the order of their deletion.
+pub const KINDS: [&str; 3] = ["ingresses", "services", "pods"];
+
 /// The Kubernetes resources of one Workshop.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Manifests {
     /// The pod with app and sidecar.
     pub pod: Pod,
     /// The claim of the volume with the owner's files; `None` without such a volume. It outlives the Workshop.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub claim: Option<PersistentVolumeClaim>,
     /// The Service: forwards port 80 to the sidecar.
     pub service: Service,
@@ -36,6 +42,15 @@ pub struct Manifests {
     pub ingress: Option<Ingress>,
     /// URL for the owner; `None` if the Workshop is not exposed.
     pub url: Option<String>,
+}
+
+impl Manifests {
+    /// Returns the metadata of the objects that end with the Workshop.
+    #[must_use]
+    pub fn metadata(&self) -> Vec<&ObjectMeta> {
+        let Self { pod, claim: _, service, ingress, url: _ } = self;
+        [&pod.metadata, &service.metadata].into_iter().chain(ingress.as_ref().map(|it| &it.metadata)).collect()
+    }
 }
 
 /// Builds the resources of a Workshop.

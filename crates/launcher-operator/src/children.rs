@@ -5,6 +5,7 @@ use std::mem::take;
 use std::sync::Arc;
 
 use futures_util::future::ready;
+use futures_util::stream::{BoxStream, select_all};
 use futures_util::{Stream, StreamExt};
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus, Service};
@@ -33,10 +34,6 @@ const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodSc
 
 /// A Workshop, or the error of parsing it. One unreadable Workshop must not stop the watch of the other Workshops.
 pub(crate) type Guarded = DeserializeGuard<Workshop>;
-
-/// A stream of changed objects of one kind.
-pub(crate) trait ChangeStream<K>: Stream<Item = Result<K, watcher::Error>> + Send + 'static {}
-impl<K, S: Stream<Item = Result<K, watcher::Error>> + Send + 'static> ChangeStream<K> for S {}
 
 /// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
@@ -67,12 +64,13 @@ impl Children {
     ///
     /// Only one caller waits for the stores, and the others wait for that caller: a store wakes only its last waiter.
     pub(crate) async fn ready(&self) -> Result<(), WriterDropped> {
+        let Self { services, ingresses, pods, ready } = self;
         let all = async || {
-            self.services.wait_until_ready().await?;
-            self.ingresses.wait_until_ready().await?;
-            self.pods.wait_until_ready().await
+            services.wait_until_ready().await?;
+            ingresses.wait_until_ready().await?;
+            pods.wait_until_ready().await
         };
-        self.ready.get_or_try_init(all).await.copied()
+        ready.get_or_try_init(all).await.copied()
     }
 
     /// True if the cache has the Service of the Workshop, and its Ingress if it needs an `ingress`.
@@ -84,9 +82,10 @@ impl Children {
 
     /// True if the cache has a resource of the Workshop with this name and uid.
     pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
-        is_cached(&self.pods, namespace, name, uid)
-            || is_cached(&self.services, namespace, name, uid)
-            || is_cached(&self.ingresses, namespace, name, uid)
+        let Self { services, ingresses, pods, ready: _ } = self;
+        is_cached(pods, namespace, name, uid)
+            || is_cached(services, namespace, name, uid)
+            || is_cached(ingresses, namespace, name, uid)
     }
 
     /// Returns the creation time of the Workshop's Service.
@@ -106,9 +105,10 @@ impl Children {
             let metadata = Resource::meta(&*object);
             workshop_uid(metadata).filter(|_| metadata.deletion_timestamp.is_none()).map(str::to_owned)
         }
-        owner(&self.pods, namespace, name)
-            .or_else(|| owner(&self.services, namespace, name))
-            .or_else(|| owner(&self.ingresses, namespace, name))
+        let Self { services, ingresses, pods, ready: _ } = self;
+        owner(pods, namespace, name)
+            .or_else(|| owner(services, namespace, name))
+            .or_else(|| owner(ingresses, namespace, name))
     }
 
     /// Returns the name of a Workshop whose pod has this volume, other than the Workshop with this uid. A terminating pod
@@ -126,20 +126,15 @@ impl Children {
 }
 
 impl Watches {
-    /// Starts the watches. Returns the changed Services and Ingresses, and the Workshops of changed pods: the controller
-    /// reconciles a Workshop after each of these changes. Reports each version of a pod to `memory`, and each repeated
-    /// list to `relisted`.
+    /// Starts the watches. Returns the Workshops of changed objects: the controller reconciles a Workshop after each of these
+    /// changes. Reports each version of a pod to `memory`, and each repeated list to `relisted`.
     pub(crate) fn streams(
         self,
         client: &Client,
         namespace: &str,
         memory: Arc<Memory>,
         relisted: &Sender<()>,
-    ) -> (
-        impl ChangeStream<PartialObjectMeta<Service>>,
-        impl ChangeStream<PartialObjectMeta<Ingress>>,
-        impl Stream<Item = ObjectRef<Guarded>> + Send + 'static,
-    ) {
+    ) -> impl Stream<Item = ObjectRef<Guarded>> + Send + 'static {
         let Self { services, ingresses, pods } = self;
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
             .modify(prune_pod)
@@ -153,7 +148,7 @@ impl Watches {
             });
         let services = metadata_of(client, namespace, services, relisted.clone());
         let ingresses = metadata_of(client, namespace, ingresses, relisted.clone());
-        (services, ingresses, pods)
+        select_all([services, ingresses, pods.boxed()])
     }
 }
 
@@ -171,7 +166,7 @@ fn metadata_of<K>(
     namespace: &str,
     writer: Writer<PartialObjectMeta<K>>,
     relisted: Sender<()>,
-) -> impl ChangeStream<PartialObjectMeta<K>>
+) -> BoxStream<'static, ObjectRef<Guarded>>
 where
     K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
         + Clone
@@ -190,6 +185,8 @@ where
         .reflect(writer)
         .inspect(report_relists(relisted))
         .touched_objects()
+        .filter_map(|object| ready(object.ok().and_then(|object| workshop_ref(&object))))
+        .boxed()
 }
 
 /// Returns an observer of a watch that sends a message after each list except the first. If the API server no longer has
@@ -218,9 +215,9 @@ fn ours() -> watcher::Config {
     watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
 }
 
-/// Returns the Workshop of a pod, which has the same name.
-fn workshop_ref(pod: &Pod) -> Option<ObjectRef<Guarded>> {
-    Some(ObjectRef::new(&pod.name_any()).within(&pod.namespace()?))
+/// Returns the Workshop of an object, which has the same name.
+fn workshop_ref(object: &impl ResourceExt) -> Option<ObjectRef<Guarded>> {
+    Some(ObjectRef::new(&object.name_any()).within(&object.namespace()?))
 }
 
 /// Removes managed fields and annotations.

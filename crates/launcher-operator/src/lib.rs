@@ -1,4 +1,4 @@
-//! The operator: turns each Workshop into a pod, a Service and an Ingress. It reports the Workshop's state in
+//! The operator: turns each Workshop into the objects of its workload. It reports the Workshop's state in
 //! the status, and terminates the workload at the expiry. It never opens the database.
 //!
 //! A reconcile has six steps: look at the watch cache, [`validate`], [`build`], apply, decide, and write the status.

@@ -159,11 +159,9 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
         .reflect(writer)
         .inspect(report_relists(relisted.clone()))
         .touched_objects();
-    let (services, ingresses, pods) = watches.streams(&client, &namespace, context.memory.clone(), &relisted);
+    let touched = watches.streams(&client, &namespace, context.memory.clone(), &relisted);
     let outcomes = Controller::for_stream(workshops, reader.clone())
-        .owns_stream(services)
-        .owns_stream(ingresses)
-        .reconcile_on(pods)
+        .reconcile_on(touched)
         .reconcile_all_on(poll_fn(move |wakes| relists.poll_recv(wakes)))
         .with_config(Config::default().concurrency(context.settings.concurrency))
         .run(reconcile, retry, context.clone());

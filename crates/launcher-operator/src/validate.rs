@@ -24,7 +24,7 @@ const NO_PROGRAM: &str = "this installation has no program that places them. Ask
 /// A validated Workshop. Only [`validate`] creates it. Later steps of a reconcile use it instead of the raw spec.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Validated {
-    /// Name of the Workshop. Its pod, Service and Ingress have the same name, and its host begins with it.
+    /// Name of the Workshop. The objects of its workload have the same name, and its host begins with it.
     pub name: String,
     /// Namespace of the Workshop and its resources.
     pub namespace: String,

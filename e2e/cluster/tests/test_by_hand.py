@@ -4,7 +4,7 @@ import contextlib
 
 import pytest
 from harness import ADMIN, wait_for
-from world import APP, LABELS, by_hand
+from world import APP, LABELS, WORKLOAD, by_hand
 
 WORLD = {"SERVICE_LEASE_SECONDS": "6"}
 VICTIMS = ("deleted", "recreated", "changed", "unlabelled", "without_pod", "without_service")
@@ -43,15 +43,15 @@ def test_cluster_and_rows_converge_after_manual_changes(world, are_down):
     rows = {what: world.instance(name) for what, name in names.items()}
     pods = {what: world.uid(name) for what, name in names.items()}
     specs = {what: world.workshop(name)["spec"] for what, name in names.items()}
-    children = {kind: uid_of(world, kind, names["without_service"]) for kind in ("services", "ingresses")}
+    children = {kind: uid_of(world, kind, names["without_service"]) for kind in WORKLOAD if kind != "pods"}
     theirs = f"somebodys-{'down' if are_down else 'up'}"
     with programs_down(world, are_down):
         world.kubectl("delete", "workshop", names["deleted"], "--wait=false")
-        world.kubectl("delete", "service,ingress", names["without_service"])
+        world.kubectl("delete", ",".join(children), names["without_service"])
         world.kubectl("delete", "pod", names["without_pod"], "--grace-period=1", "--wait=false")
         change = '{"spec": {"args": ["serve", "8899"]}}'
         world.kubectl("patch", "workshop", names["changed"], "--type=merge", "--patch", change)
-        for kind in ("workshop", "pod", "service", "ingress"):
+        for kind in ("workshops", *WORKLOAD):
             world.kubectl("label", kind, names["unlabelled"], "managed-by-")
         # A Workshop with the labels of the launcher and without a row is an orphan; one without the labels is not ours.
         world.apply(by_hand("stray", LABELS), by_hand(theirs))
@@ -71,7 +71,7 @@ def test_cluster_and_rows_converge_after_manual_changes(world, are_down):
     changed = names["changed"]
     wait_for("the Workshop's spec to be restored", lambda: world.workshop(changed)["spec"] == specs["changed"])
     wait_for("the app to run with the original arguments", lambda: runs_only(world, changed, APP["args"]))
-    for kind in ("workshops", "pods", "services", "ingresses"):
+    for kind in ("workshops", *WORKLOAD):
         labels = lambda kind=kind: world.named(kind, names["unlabelled"])["metadata"]["labels"]
         wait_for(f"the labels of the {kind} to be restored", lambda: labels().items() >= LABELS.items())
     world.until_phase(theirs, "Running")

@@ -11,7 +11,7 @@ import faults
 import pytest
 from census import ObjectRecorder
 from harness import ADMIN, seed_of, wait_for
-from world import World
+from world import WORKLOAD, World
 
 STORM_LAUNCHES = 8
 STORM_CHANCE = 0.3
@@ -28,11 +28,7 @@ OPERATOR_WRITES = {
     "PATCH workshops/status": (faults.BROKEN, faults.CONFLICT),
 }
 # {kind of child: faults of the operator's deletes, after which the delete is repeated}.
-DELETES = {
-    "ingresses": (faults.CONFLICT, faults.BROKEN),
-    "services": (faults.TOO_MANY, faults.RESET),
-    "pods": (faults.BROKEN, faults.CONFLICT),
-}
+DELETES = {kind: (faults.CONFLICT, faults.BROKEN) for kind in WORKLOAD} | {"services": (faults.TOO_MANY, faults.RESET)}
 
 
 class FaultyWorld(World):
@@ -145,7 +141,7 @@ def test_failed_deletes_of_a_workload_are_retried(world):
 def test_changes_made_during_broken_watches_are_applied(world, template):
     """All watches are cut and their resource versions expire: the programs still detect later changes. The launcher cannot
     list or watch at first: its next list shows the deletion."""
-    watched = ["workshops", "services", "ingresses", "pods"]
+    watched = ["workshops", *WORKLOAD]
     injected = [world.to_operator.inject(faults.EXPIRED, f"WATCH {kind}") for kind in watched]
     injected.append(world.to_launcher.inject(faults.EXPIRED, "WATCH workshops"))
     lost, ended = (world.launch(template, ADMIN) for _ in range(2))

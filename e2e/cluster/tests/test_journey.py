@@ -6,7 +6,7 @@ import re
 
 import pytest
 from harness import wait_for
-from world import ALICE, BOB, IMAGES, LABELS, WORKSHOP_DOMAIN, parse_time, seconds_from_now
+from world import ALICE, BOB, IMAGES, LABELS, WORKLOAD, WORKSHOP_DOMAIN, parse_time, seconds_from_now
 
 MISSING = f"{IMAGES}/missing:test"
 
@@ -53,7 +53,7 @@ def test_workshop_lifecycle_from_launch_to_end(world, running):
     wait_for("the new expiry on the frame page", lambda: shown() == later)
     assert (world.uid(name), world.restarts(name)) == (pod["metadata"]["uid"], {"app": 0, "sidecar": 0})
 
-    assert {one.split("/")[0] for one in world.workload(name)} == {"pods", "services", "ingresses"}
+    assert {one.split("/")[0] for one in world.workload(name)} == set(WORKLOAD)
     other = world.running(security_profile="baseline")
     assert world.visit(other, ALICE)[0] == 200
     world.end(other, email=ALICE)

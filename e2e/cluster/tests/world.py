@@ -6,6 +6,7 @@ import functools
 import http.client
 import json
 import pathlib
+import re
 import subprocess
 import tempfile
 import uuid
@@ -16,7 +17,9 @@ from harness import ADMIN, APPLY, DEADLINE, PROGRAM, ROOT, Launcher, Program, ex
 ALICE, BOB = "alice@example.org", "bob@example.org"
 WORKSHOP_DOMAIN = "workshops.test"
 IMAGES = "localhost/workshop-launcher"
-WORKLOAD = ("pods", "services", "ingresses")
+# The kinds of the objects of a workload: the operator alone creates, changes and deletes them.
+OPERATED = re.compile(r"^  ([a-z]+)[a-z0-9.]*: \[list watch create patch delete\]$", re.MULTILINE)
+WORKLOAD = tuple(OPERATED.findall((ROOT / "deploy/permissions.txt").read_text()))
 LABELS = {"app": "workshop", "managed-by": "workshop-launcher"}
 API_VERSION = "workshoplauncher.dev/v1alpha1"
 APP = {

@@ -1,3 +1,5 @@
+use std::path::Path;
+
 use launcher_domain::failure::STANDARD;
 use launcher_domain::{CodedText, FailureCode, FailureDetail, FailureReason, FailureRemedy, TextKey};
 
@@ -120,4 +122,14 @@ fn user_sees_standard_remedy_instead_of_one_for_admins() {
     assert_eq!(for_users.user_remedy_key(), for_users.remedy_key());
     let known: Vec<&str> = FailureRemedy::TEXTS.iter().map(|(code, _, _)| *code).collect();
     assert!(FailureRemedy::FOR_ADMINS.iter().all(|code| known.contains(code)));
+}
+
+#[test]
+fn documents_of_the_fleets_name_each_failure_code() {
+    let read =
+        |name| std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(name)).unwrap();
+    let text = ["operator.md", "local-fleet.md"].map(read).concat();
+    let missing: Vec<_> =
+        FailureCode::ALL.iter().filter(|code| !text.contains(&format!("`{}`", code.as_str()))).collect();
+    assert!(missing.is_empty(), "neither docs/operator.md nor docs/local-fleet.md explains {missing:?}");
 }

@@ -14,6 +14,7 @@ use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use launcher_domain::{Clock, Entropy};
+use launcher_operator::build::KINDS;
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
@@ -320,9 +321,17 @@ pub(crate) fn with_children(workshop: &Value) -> Cluster {
 
 /// A cluster with the Service and the Ingress of a Workshop, and no pod.
 pub(crate) fn with_routes(workshop: &Value) -> Cluster {
-    ["services", "ingresses"]
-        .into_iter()
-        .fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &child(workshop)))
+    route_kinds().fold(Cluster::default(), |cluster, kind| cluster.listed(kind, &child(workshop)))
+}
+
+/// The kinds of the objects of a workload, without the pod.
+pub(crate) fn route_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().filter(|kind| *kind != "pods")
+}
+
+/// The requests that delete a workload.
+pub(crate) fn deletes() -> Vec<String> {
+    KINDS.iter().map(|kind| format!("DELETE {kind}")).collect()
 }
 
 /// Returns the statuses that the operator wrote.

@@ -22,18 +22,15 @@ fn host_and_url_have_the_suffix_and_objects_do_not() {
     for (name, suffix, label) in
         [("intro-abcdefghij", "-ws", "intro-abcdefghij-ws"), ("x-ws", "-ws", "x-ws-ws"), ("login", "-a-b", "login-a-b")]
     {
-        let Manifests { pod, claim: _, service, ingress, url } = built(name, suffix);
-        let ingress = ingress.unwrap();
-        assert_eq!(url, Some(format!("https://{label}.workshops.example.org/")));
-        let spec = ingress.spec.unwrap();
+        let built = built(name, suffix);
+        assert!(built.metadata().iter().all(|metadata| metadata.name.as_deref() == Some(name)));
+        assert_eq!(built.url, Some(format!("https://{label}.workshops.example.org/")));
+        let spec = built.ingress.unwrap().spec.unwrap();
         let host = Some(format!("{label}.workshops.example.org"));
         assert_eq!(
             (&spec.rules.unwrap()[0].host, spec.tls.unwrap()[0].hosts.as_ref().unwrap().first()),
             (&host, host.as_ref())
         );
-        for metadata in [pod.metadata, service.metadata, ingress.metadata] {
-            assert_eq!(metadata.name.as_deref(), Some(name));
-        }
     }
 }
 

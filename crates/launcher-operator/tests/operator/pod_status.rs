@@ -5,7 +5,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, statuses, with_children};
+use crate::cluster::{Cluster, route_kinds, statuses, with_children};
 use crate::support::{at, pod_object, running, settings};
 
 /// A simulated API server with one Workshop whose pod has this status.
@@ -122,7 +122,7 @@ async fn change_of_pod_updates_the_status_without_another_apply() {
     assert_eq!(ready_at.duration_since(at("12:00:05")).as_secs(), 30);
     let expiries: Vec<_> = statuses(&calls).map(|status| &status["expiresAt"]).collect();
     assert_eq!(expiries, [&Value::Null, &workshop["spec"]["expiresAt"]]);
-    for kind in ["services", "ingresses"] {
+    for kind in route_kinds() {
         assert_eq!(calls.iter().filter(|(what, _)| *what == format!("PATCH {kind}")).count(), 1, "{kind}");
     }
 }

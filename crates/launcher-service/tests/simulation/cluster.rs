@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::FailureCode;
+use launcher_operator::build::KINDS;
 use serde_json::Value;
 
 use crate::objects::{Objects, is_leaving, owner, text};
@@ -14,7 +15,9 @@ use crate::server::Server;
 use crate::trace::Trace;
 
 /// Kinds of objects that Workshops own.
-const BELOW: [&str; 4] = ["pods", "services", "ingresses", "secrets"];
+pub(crate) fn kinds_below() -> impl Iterator<Item = &'static str> {
+    KINDS.into_iter().chain(["secrets"])
+}
 
 /// The cluster's controllers and nodes.
 #[derive(Debug)]
@@ -85,7 +88,7 @@ impl Cluster {
         }
         let there: BTreeSet<String> =
             objects.there.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
-        for kind in BELOW {
+        for kind in kinds_below() {
             for object in objects.of(kind).iter().filter(|object| !there.contains(owner(object))) {
                 delete_object(objects, kind, object, now);
             }
@@ -152,7 +155,7 @@ impl Cluster {
 
 fn below(objects: &Objects, identity: &str) -> Vec<(&'static str, Arc<Value>)> {
     let of = |kind: &'static str| objects.of(kind).into_iter().map(move |object| (kind, object));
-    BELOW.into_iter().flat_map(of).filter(|(_, object)| owner(object) == identity).collect()
+    kinds_below().flat_map(of).filter(|(_, object)| owner(object) == identity).collect()
 }
 
 /// True when a Workshop exists, is not terminating, and has not ended. An operator with a stale watch cache may create

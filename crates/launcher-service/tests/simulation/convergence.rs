@@ -8,6 +8,7 @@ use launcher_operator::RESTARTED_AT;
 use launcher_store::{ActivityFilter, Page};
 use launcher_workshop::{Phase, Workshop, WorkshopSpec, labels, parameters_secret};
 
+use crate::cluster::kinds_below;
 use crate::objects::{is_leaving, owner, text};
 use crate::rows::{Violation, ensure};
 use crate::users::{TOKEN, USERS};
@@ -97,7 +98,7 @@ impl World {
     fn nothing_is_left(&self, workshops: &BTreeMap<String, Workshop>) -> Result<(), Violation> {
         let objects = self.server.look();
         let owners: Vec<&str> = workshops.values().filter_map(|one| one.metadata.uid.as_deref()).collect();
-        for kind in ["pods", "services", "ingresses", "secrets"] {
+        for kind in kinds_below() {
             for object in objects.of(kind) {
                 let name = text(&object, "/metadata/name");
                 ensure(owners.contains(&owner(&object)), || format!("{kind} {name} is left behind"))?;
