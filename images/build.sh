@@ -3,7 +3,8 @@
 # each in target/images/NAME: the program, its other files, and the last stage of images/NAME.Dockerfile.
 # The first stage of that Dockerfile runs this script. The tests and the server run it on this machine: cargo then keeps
 # compiled dependencies, and the image needs no base image.
-# LAUNCHER_PROGRAM names an existing launcher program; the tests use it, because a release build takes minutes.
+# LAUNCHER_PROGRAM names an existing launcher program, with launcher-material beside it; the tests use them, because a release
+# build takes minutes.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=packaging/local/needs.sh
@@ -39,16 +40,23 @@ build_sidecar() { static_program launcher-sidecar "$1"; }
 # The certificates are those of Mozilla in the program, unless SSL_CERT_FILE names others.
 build_material() { static_program launcher-material "$1"; }
 
-# The program of the tests needs the C library of this machine.
+# Beside the launcher is the program for its checks of course material. The programs of the tests need the C library of this
+# machine.
 build_launcher() {
-  local library
+  local library material
   local -a libraries=()
   if [[ -z "${LAUNCHER_PROGRAM:-}" ]]; then
     static_program launcher "$1"
+    static_program launcher-material "$1/material"
+    material=$1/material/launcher-material
   else
     install -D --strip --mode=755 "$LAUNCHER_PROGRAM" "$1/launcher"
-    mapfile -t libraries < <(ldd "$LAUNCHER_PROGRAM" | grep --only-matching '/[^ ]*')
+    material=$(dirname "$LAUNCHER_PROGRAM")/launcher-material
+    [[ -x "$material" ]] || fail "$material is missing: build it with \`cargo build --package launcher-material\`"
+    mapfile -t libraries < <({ ldd "$LAUNCHER_PROGRAM" && ldd "$material"; } | grep --only-matching '/[^ ]*' | sort --unique)
   fi
+  install -D --strip --mode=755 "$material" "$1/rootfs/usr/local/bin/launcher-material"
+  rm -rf "$1/material"
   for library in "${libraries[@]}"; do
     install -D --mode=755 "$library" "$1/rootfs$library"
   done

@@ -1,4 +1,5 @@
-# The launcher: API, pages and operator in one static program, with the certificates of Debian.
+# The launcher: API, pages and operator in one static program, with the program for its checks of course material and the
+# certificates of Debian.
 #   docker build --file images/launcher.Dockerfile --tag REGISTRY/launcher:TAG .
 # images/build.sh uses the last stage alone, for a program that it built outside.
 

@@ -71,6 +71,9 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     await act(teacher.getByRole("link", { name: "JupyterLab", exact: true }).click());
     await act(teacher.getByLabel("Name", { exact: true }).fill("Exercise 1"));
     await act(teacher.getByLabel("Address", { exact: true }).fill(repository));
+    // Not one of the actions: to save the template checks the material, too.
+    await teacher.getByRole("button", { name: "Check Source 1" }).click();
+    await teacher.getByText(/^Found: branch \w+, commit [0-9a-f]+/).waitFor();
     await act(teacher.getByRole("button", { name: "Create template" }).click());
     await act(teacher.getByText("Join link", { exact: true }).click());
     await act(teacher.getByRole("button", { name: "Create link" }).click());

@@ -13,7 +13,7 @@ need_command buildah buildah
 foreign_cluster || [[ -S "$SOCKET" ]] || fail "no cluster is running on this machine. Start one: make cluster-up"
 
 debug_launcher() {
-  (cd "$repository" && cargo test --quiet --workspace --all-features --locked --no-run --test program) >&2
+  (cd "$repository" && cargo test --quiet --workspace --all-features --locked --no-run --test program --test material) >&2
   export LAUNCHER_PROGRAM=${CARGO_TARGET_DIR:-$repository/target}/debug/launcher
 }
 

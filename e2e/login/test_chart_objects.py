@@ -63,7 +63,9 @@ def setting_of(name):
 def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
     """By default, Helm writes a million as 1e+06. The programs cannot read this notation."""
     numbers = {name: one["maximum"] for name, one in values_schema().items() if one.get("type") == "integer"}
-    found = render("full", *(f"--set-json={name}={number}" for name, number in numbers.items()))
+    # With an HTTP proxy for course material, limits.maxMaterialChecks does not apply.
+    without = "--set=workshops.materialProxy.url="
+    found = render("full", without, *(f"--set-json={name}={number}" for name, number in numbers.items()))
     assert re.findall(r".*\de\+\d.*", found.text) == []
     passed_on = set()
     for component in ("launcher", "operator"):
@@ -74,6 +76,18 @@ def test_largest_accepted_numbers_render_with_all_digits(tmp_path):
     # All others are numbers of pods and ports.
     assert {name.rpartition(".")[2] for name in numbers.keys() - passed_on} == {"replicas", "port"}
     assert_programs_accept(found, tmp_path)
+
+
+def test_checks_of_course_material_reach_what_the_policies_allow_and_none_run_with_a_proxy():
+    excepted = {"SERVICE_MAX_MATERIAL_CHECKS": "2", "SERVICE_MATERIAL_CHECK_EXCEPT": "198.51.100.0/24,203.0.113.7/32"}
+    for changes, expected in [
+        ((), {"SERVICE_MAX_MATERIAL_CHECKS": "2"}),
+        (("--set-json=networkPolicy.exceptAlso=[\"198.51.100.0/24\",\"203.0.113.7/32\"]",), excepted),
+        (("--set=limits.maxMaterialChecks=0",), {"SERVICE_MAX_MATERIAL_CHECKS": "0"}),
+        (("--set=workshops.materialProxy.url=http://proxy.example.org:3128",), {"SERVICE_MAX_MATERIAL_CHECKS": "0"}),
+    ]:
+        found = render("minimal", *changes).env("launcher")
+        assert {name: value for name, value in found.items() if "MATERIAL_CHECK" in name} == expected, changes
 
 
 @functools.cache

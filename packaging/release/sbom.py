@@ -1,5 +1,5 @@
-"""sbom.py SBOM FILESYSTEM: prints the SBOM of a crate as that of an image: with the Debian packages in the image's
-unpacked files, and without the paths of this machine."""
+"""sbom.py FILESYSTEM SBOM...: prints the SBOMs of the crates of an image's programs as that of the image: with the Debian
+packages in the image's unpacked files, and without the paths of this machine. The first program starts the others."""
 
 import json
 import pathlib
@@ -40,16 +40,20 @@ def debian_packages(root):
     return components
 
 
-def main(sbom, filesystem):
+def main(filesystem, *sboms):
     here = str(pathlib.Path.cwd())
-    document = json.loads(pathlib.Path(sbom).read_text().replace(here, "/src"))
+    document, *others = (json.loads(pathlib.Path(sbom).read_text().replace(here, "/src")) for sbom in sboms)
     packages = debian_packages(pathlib.Path(filesystem))
-    document["components"] = sorted(document.get("components", []) + packages, key=lambda each: each["bom-ref"])
-    document["dependencies"] = sorted(document.get("dependencies", []), key=lambda each: each["ref"])
-    program = document["metadata"]["component"]["bom-ref"]
-    for each in document["dependencies"]:
-        if each["ref"] == program:
-            each["dependsOn"] = sorted(each.get("dependsOn", []) + [one["bom-ref"] for one in packages if one["type"] == "library"])
+    programs = [other["metadata"]["component"] for other in others]
+    lists = [one.get("components", []) for one in (document, *others)]
+    components = {each["bom-ref"]: each for one in (*lists, programs, packages) for each in one}
+    dependencies = {each["ref"]: each for one in (*others, document) for each in one.get("dependencies", [])}
+    document["components"] = sorted(components.values(), key=lambda each: each["bom-ref"])
+    document["dependencies"] = sorted(dependencies.values(), key=lambda each: each["ref"])
+    program = dependencies.get(document["metadata"]["component"]["bom-ref"])
+    if program:
+        parts = [one["bom-ref"] for one in (*programs, *packages) if one["type"] != "operating-system"]
+        program["dependsOn"] = sorted(program.get("dependsOn", []) + parts)
     print(json.dumps(document, indent=2, sort_keys=True))
 
 

@@ -11,7 +11,15 @@
 {{- if .Values.brand.logo.configMap }}
 - {name: SERVICE_BRAND_LOGO, value: {{ printf "/etc/workshop-launcher-brand/%s" .Values.brand.logo.key | quote }}}
 {{- end }}
-{{- include "launcher.settings" .Values.limits }}
+{{- $limits := deepCopy .Values.limits }}
+{{- /* The launcher has no setting for the HTTP proxy, so its checks would fail for material that workshops can load. */}}
+{{- if .Values.workshops.materialProxy.url }}
+{{- $_ := set $limits "maxMaterialChecks" 0 }}
+{{- end }}
+{{- include "launcher.settings" $limits }}
+{{- with .Values.networkPolicy.exceptAlso }}
+- {name: SERVICE_MATERIAL_CHECK_EXCEPT, value: {{ join "," . | quote }}}
+{{- end }}
 - {name: SERVICE_FLEET, value: kubernetes}
 - {name: SERVICE_NAMESPACE, value: {{ .Values.workshops.namespace | quote }}}
 {{- include "launcher.classEnvironment" . }}

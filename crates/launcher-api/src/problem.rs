@@ -428,9 +428,8 @@ catalog! {
     FleetWithoutChecks: "fleet-without-checks", CONFLICT,
         errors: ServiceError::FleetWithoutChecks,
         "The launcher cannot check course material",
-        "Only a launcher with the local fleet or the container fleet can check course material, and only if the program \
-         `launcher-material` is installed beside it. Save the template and try it: the page of the workshop reports course \
-         material that cannot be loaded.";
+        "A check needs the program `launcher-material` beside the launcher, and `SERVICE_MAX_MATERIAL_CHECKS` above 0. Save \
+         the template and try it: the page of the workshop reports course material that cannot be loaded.";
     FleetWithoutDownloads: "fleet-without-downloads", CONFLICT,
         errors: ServiceError::FleetWithoutDownloads,
         "The fleet cannot read kept files",
@@ -490,8 +489,8 @@ catalog! {
     TooManyChecks: "too-many-checks", TOO_MANY_REQUESTS,
         retry_after: 30, errors: ServiceError::TooManyChecks,
         "Too many checks are in progress",
-        "Two checks of course material can be in progress at the same time. Each takes at most 30 seconds. `Retry-After` says \
-         when to try again.";
+        "Only `SERVICE_MAX_MATERIAL_CHECKS` checks of course material can be in progress at the same time. Each takes at most \
+         30 seconds. `Retry-After` says when to try again.";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS,
         retry_after: 1, errors: ServiceError::TooManyLaunches { .. },
         "Too many launches in a short time",

@@ -15,6 +15,9 @@ pub const MATERIAL_VARIABLE: &str = "WORKSHOP_MATERIAL";
 /// variable, each run starts anew.
 pub const MATERIAL_ATTEMPT_VARIABLE: &str = "WORKSHOP_MATERIAL_ATTEMPT";
 
+/// Maximum bytes of memory of the program while it checks sources, in the memory limit of the launcher.
+pub const CHECK_MEMORY_BYTES: u64 = 96 << 20;
+
 /// Configuration of one run of the program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MaterialConfig {

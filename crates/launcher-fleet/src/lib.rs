@@ -8,6 +8,7 @@ mod local;
 mod machine;
 mod port;
 mod restore;
+mod source_check;
 
 pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
 pub use containers::{ContainerFleet, ContainerOptions, ContainerSettings};
@@ -22,6 +23,7 @@ pub use port::{
     Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError, SavedFiles,
     SavedFilesError, SourceChecks,
 };
+pub use source_check::SourceChecker;
 
 /// For `launcher doctor`: examines a fleet without changing it.
 pub mod doctor {

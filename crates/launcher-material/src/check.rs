@@ -17,28 +17,31 @@ use crate::limits::Limits;
 use crate::meter::Meter;
 use crate::web::{Reach, Web};
 
-/// Limits of a check, below those of a run: it must not fill the disk of the launcher.
+/// Maximum bytes of all sources of a check together: it must not fill the disk of the launcher.
+const CHECK_BYTES: u64 = 256 << 20;
+
+/// Limits of each source of a check, below those of a run.
 #[must_use]
-pub fn limits() -> Limits {
-    let bytes = 256 << 20;
+pub fn limits(sources: usize) -> Limits {
+    let bytes = CHECK_BYTES / (sources as u64).max(1);
     Limits { total_bytes: bytes, file_bytes: bytes, added_bytes: bytes, ..Limits::default() }
 }
 
 /// Checks all sources at the same time, and returns at the deadline at the latest. Temporary files are in the directory of
 /// the configuration, without names.
 #[must_use]
-pub fn check(config: &MaterialConfig, limits: Limits, reach: Reach) -> Vec<MaterialFinding> {
+pub fn check(config: &MaterialConfig, limits: Limits, reach: &Reach) -> Vec<MaterialFinding> {
     let deadline = Instant::now() + Duration::from_secs(config.deadline_seconds.max(1).into());
     let late = format!("The server did not send the material within {} seconds.", config.deadline_seconds);
     let (sender, receiver) = channel();
     for (index, source) in config.sources.iter().cloned().enumerate() {
-        let (sender, directory) = (sender.clone(), config.directory.clone());
+        let (sender, directory, reach) = (sender.clone(), config.directory.clone(), reach.clone());
         let name = source.target.clone();
         let task = move || {
             let meter = Arc::new(Meter::default());
             let check =
                 Check { source: &source, directory: Path::new(&directory), limits: &limits, deadline, meter: &meter };
-            let found = check.find(reach).unwrap_or_else(|failure| MaterialFinding::failed(failure.to_string()));
+            let found = check.find(&reach).unwrap_or_else(|failure| MaterialFinding::failed(failure.to_string()));
             // The receiver is gone after the deadline.
             let _ = sender.send((index, found));
         };
@@ -64,7 +67,7 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    fn find(&self, reach: Reach) -> Result<MaterialFinding, Failure> {
+    fn find(&self, reach: &Reach) -> Result<MaterialFinding, Failure> {
         let is_unknown = |rule: &FieldRule| *rule == FieldRule::MaterialSha256 && self.source.sha256.is_none();
         if let Some((field, _)) = self.source.broken_rules().iter().find(|(_, rule)| !is_unknown(rule)) {
             return Err(Failure::new(format!("The field {field} of the source is invalid.")));

@@ -12,7 +12,8 @@
 //! failure.
 //!
 //! `check` finds the version of each source of the configuration, and counts its files, without placing them. It reaches only
-//! addresses that a workshop in a container can reach, unless `--all-addresses` follows.
+//! public IPv4 addresses of other machines, unless `--all-addresses` follows. `--except NETWORKS` takes further addresses
+//! away.
 //!
 //! `receive DIRECTORY MARKER PORT DIGEST REPORT` does the same on a cluster, with the archive that the launcher sends to this
 //! port. `DIGEST` is the SHA-256 of the launcher's token. If the files cannot be placed, it writes the reason to the file
@@ -26,7 +27,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use launcher_domain::material::{MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::material::{CHECK_MEMORY_BYTES, MATERIAL_VARIABLE, MaterialConfig};
+use launcher_domain::network::ParseNetworkError;
 use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::version::version;
 use launcher_material::check::{check, limits};
@@ -35,16 +37,16 @@ use launcher_material::receive::{listen, receive};
 use launcher_material::restore::restore;
 use launcher_material::run::{marker, once};
 use launcher_material::{Limits, Reach, run};
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, nice, setrlimit};
 use signal_hook::consts::SIGTERM;
 use signal_hook::flag::register_conditional_shutdown;
 
 /// Maximum bytes of memory: twice those of a container of the program.
 const MEMORY_BYTES: u64 = 512 << 20;
-/// Maximum bytes of memory of a check, which runs beside the launcher.
-const CHECK_MEMORY_BYTES: u64 = 192 << 20;
+/// Lowers the priority of a check, so that the launcher beside it answers first.
+const CHECK_NICENESS: i32 = 10;
 const USAGE: &str = "use no arguments, `install PROGRAM`, `copy SOURCE TARGET MARKER BYTES`, `restore DIRECTORY`, \
-                     `check [--all-addresses]`, `receive DIRECTORY MARKER PORT DIGEST REPORT` or `--version`";
+                     `check [--all-addresses | --except NETWORKS]`, `receive DIRECTORY MARKER PORT DIGEST REPORT` or `--version`";
 /// Maximum unreadable files that the log names.
 const SHOWN_FILES: usize = 5;
 
@@ -58,8 +60,9 @@ fn main() -> ExitCode {
             let _ = writeln!(std::io::stdout(), "launcher-material {}", version());
             ExitCode::SUCCESS
         }
-        ["check"] => ended(check_sources(Reach::Public)),
-        ["check", "--all-addresses"] => ended(check_sources(Reach::All)),
+        ["check"] => ended(check_sources(&Reach::Public { except: Vec::new() })),
+        ["check", "--all-addresses"] => ended(check_sources(&Reach::All)),
+        ["check", "--except", networks] => ended(public_except(networks).and_then(|reach| check_sources(&reach))),
         ["install", target] => ended(install(Path::new(target)).map_err(|error| format!("{target}: {error}"))),
         ["restore", directory] => ended(restore_files(directory)),
         ["copy", source, target, marker, most] => ended(copy_files(source, target, marker, most)),
@@ -102,9 +105,18 @@ fn restore_files(directory: &str) -> Result<(), String> {
     restore(Path::new(directory), std::io::stdin().lock()).map(drop).map_err(|error| error.to_string())
 }
 
+/// Returns the public addresses outside of these networks, which are separated by commas.
+fn public_except(networks: &str) -> Result<Reach, String> {
+    let except: Result<_, ParseNetworkError> = networks.split(',').map(str::parse).collect();
+    except.map(|except| Reach::Public { except }).map_err(|error| error.to_string())
+}
+
 /// Checks the sources, and writes the findings as one line of JSON.
-fn check_sources(reach: Reach) -> Result<(), String> {
-    let findings = check(&configuration()?, limits(), reach);
+fn check_sources(reach: &Reach) -> Result<(), String> {
+    // Without a lower priority, the check works as well.
+    let _ = nice(CHECK_NICENESS);
+    let config = configuration()?;
+    let findings = check(&config, limits(config.sources.len()), reach);
     let line = serde_json::to_string(&findings).map_err(|error| error.to_string())?;
     writeln!(std::io::stdout(), "{line}").map_err(|error| error.to_string())
 }

@@ -1,11 +1,11 @@
 //! Requests by http and https: redirects, timeouts, and failures in plain words.
 
 use std::io::{self, BufReader, Read};
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, UdpSocket};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use launcher_domain::network::is_forbidden;
+use launcher_domain::network::{Network, is_forbidden};
 use ureq::config::Config;
 use ureq::http::{Response, Uri, header};
 use ureq::tls::{Certificate, RootCerts, TlsConfig};
@@ -24,6 +24,9 @@ pub(crate) type Reader<'a> = BufReader<Metered<'a, Translated>>;
 
 /// Size of the buffer of a body. Connections have their own, smaller buffer.
 const BUFFER: usize = 64 << 10;
+
+/// Any port.
+const DISCARD_PORT: u16 = 9;
 
 /// Client of one source.
 #[derive(Debug)]
@@ -46,27 +49,53 @@ pub(crate) struct Answer<'a> {
 }
 
 /// Servers that a client reaches.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
     /// All servers of the network.
     All,
-    /// Only servers with addresses that a workshop in a container can reach: public ones of version 4.
-    Public,
+    /// Only servers with addresses that a workshop can reach: public ones of version 4, outside of these networks.
+    Public { except: Vec<Network> },
 }
 
 /// Resolver that drops addresses which a workshop must not reach, also those after redirects.
 #[derive(Debug, Default)]
-struct PublicResolver(DefaultResolver);
+struct PublicResolver {
+    resolver: DefaultResolver,
+    except: Vec<Network>,
+}
+
+impl PublicResolver {
+    fn allows(&self, address: IpAddr) -> bool {
+        let IpAddr::V4(address) = address else { return false };
+        !is_forbidden(address) && !self.except.iter().any(|network| network.contains(address)) && !is_own(address)
+    }
+}
+
+/// True for an address of this machine. Its programs may listen at a public address, protected only by a firewall that does
+/// not see connections of the machine to itself.
+fn is_own(address: Ipv4Addr) -> bool {
+    // A connection to an own address has this address at both ends. No packet is sent.
+    let source = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).and_then(|socket| {
+        socket.connect((address, DISCARD_PORT))?;
+        socket.local_addr()
+    });
+    source.is_ok_and(|source| source.ip() == address)
+}
+
+/// Error: the host has addresses, but none that workshops reach.
+#[derive(Debug, thiserror::Error)]
+#[error("no address of the host can be reached")]
+struct NoPublicAddress;
 
 impl Resolver for PublicResolver {
     fn resolve(&self, uri: &Uri, config: &Config, timeout: NextTimeout) -> Result<ResolvedSocketAddrs, Error> {
         let mut public = self.empty();
-        for address in self.0.resolve(uri, config, timeout)?.iter() {
-            if matches!(address.ip(), IpAddr::V4(ip) if !is_forbidden(ip)) {
+        for address in self.resolver.resolve(uri, config, timeout)?.iter() {
+            if self.allows(address.ip()) {
                 public.push(*address);
             }
         }
-        if public.is_empty() { Err(Error::HostNotFound) } else { Ok(public) }
+        if public.is_empty() { Err(Error::Other(NoPublicAddress.into())) } else { Ok(public) }
     }
 }
 
@@ -75,13 +104,13 @@ impl<'a> Web<'a> {
     /// secret. The environment variable `ALL_PROXY` names an HTTP proxy, and `NO_PROXY` the hosts without it.
     #[must_use]
     pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant, secret: Option<Secret>) -> Self {
-        Self::reaching(Reach::All, meter, limits, deadline, secret)
+        Self::reaching(&Reach::All, meter, limits, deadline, secret)
     }
 
     /// Creates a client that reaches only some servers.
     #[must_use]
     pub(crate) fn reaching(
-        reach: Reach,
+        reach: &Reach,
         meter: &'a Meter,
         limits: &'a Limits,
         deadline: Instant,
@@ -103,7 +132,10 @@ impl<'a> Web<'a> {
             .build();
         let agent = match reach {
             Reach::All => config.new_agent(),
-            Reach::Public => Agent::with_parts(config, DefaultConnector::default(), PublicResolver::default()),
+            Reach::Public { except } => {
+                let resolver = PublicResolver { except: except.clone(), ..PublicResolver::default() };
+                Agent::with_parts(config, DefaultConnector::default(), resolver)
+            }
         };
         Self { agent, meter, limits, secret }
     }
@@ -279,6 +311,10 @@ pub(crate) fn connection(url: &Url, error: &Error) -> Failure {
     let host = host(url);
     Failure::new(match error {
         Error::HostNotFound => unknown(&host),
+        Error::Other(error) if error.is::<NoPublicAddress>() => format!(
+            "{host} has only addresses that checks do not reach, such as private ones: ask an administrator whether workshops \
+             reach it."
+        ),
         // The standard library has no kind for this error.
         Error::Io(error) if error.to_string().contains("lookup address") => unknown(&host),
         Error::Timeout(ureq::Timeout::PerRead | ureq::Timeout::PerWrite) => {
@@ -368,5 +404,33 @@ impl Read for Translated {
             };
             failure.into()
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn public_addresses_of_other_machines_are_allowed_unless_excepted() {
+        let resolver = PublicResolver { except: vec!["203.0.113.0/28".parse().unwrap()], ..PublicResolver::default() };
+        for (address, is_allowed) in [
+            ("203.0.113.16", true),
+            ("203.0.113.15", false),
+            ("10.96.0.1", false),
+            ("169.254.169.254", false),
+            ("127.0.0.1", false),
+            ("::ffff:203.0.113.16", false),
+            ("2001:db8::1", false),
+            ("::1", false),
+        ] {
+            assert_eq!(resolver.allows(address.parse().unwrap()), is_allowed, "{address}");
+        }
+    }
+
+    #[test]
+    fn own_address_is_recognised() {
+        assert!(is_own(Ipv4Addr::LOCALHOST));
+        assert!(!is_own(Ipv4Addr::new(203, 0, 113, 16)));
     }
 }

@@ -119,7 +119,7 @@ pub enum ServiceError {
     FleetWithoutImages,
     /// The fleet cannot load course material without a workshop.
     #[error(
-        "this launcher cannot check course material, because the program launcher-material is not beside it: save the template and try it"
+        "this launcher cannot check course material: the program launcher-material is missing, or its settings permit no checks. Save the template and try it"
     )]
     FleetWithoutChecks,
     /// Too many checks of course material are in progress.

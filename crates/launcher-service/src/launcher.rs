@@ -24,7 +24,6 @@ use crate::metrics::Metrics;
 use crate::restoring::Restores;
 use crate::settings::Limits;
 use crate::snapshots::Snapshots;
-use crate::source_checks::MAX_CHECKS;
 
 /// Maximum changes by which a feed subscriber may lag behind. A subscriber that lags further behind reads from the
 /// database.
@@ -100,7 +99,7 @@ impl Launcher {
             started_at,
             dispatch: Notify::new(),
             downloads: Arc::default(),
-            checks: Semaphore::new(MAX_CHECKS),
+            checks: Semaphore::new(limits.max_material_checks as usize),
             snapshots,
             last_saved: Mutex::new(started_at),
             warned_owners: Mutex::default(),

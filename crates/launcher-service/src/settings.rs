@@ -50,6 +50,11 @@ pub struct Limits {
           value_parser = value_parser!(u32).range(1..))]
     pub max_queued: u32,
 
+    /// Maximum number of checks of course material at the same time, each with up to 96 MiB of memory; 0 for no checks
+    #[arg(long, env = "SERVICE_MAX_MATERIAL_CHECKS", default_value = "2", value_name = "COUNT",
+          value_parser = value_parser!(u32).range(..=64))]
+    pub max_material_checks: u32,
+
     /// Time in which a workshop must become ready
     #[arg(long, env = "SERVICE_START_TIMEOUT", default_value = "600", value_name = "SECONDS",
           value_parser = value_parser!(u64).range(1..=86_400).map(Duration::from_secs))]

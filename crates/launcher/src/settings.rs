@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum, value_parser};
 use launcher_api::ApiSettings;
+use launcher_domain::network::Network;
 use launcher_domain::{PodTemplatePolicy, Sizes, TemplatePolicy};
 use launcher_fleet::{ContainerOptions, LocalPrograms};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
@@ -52,6 +53,10 @@ pub(crate) struct ServeSettings {
     /// Namespaces that classes can have, with the fleet kubernetes, separated by commas; the operator needs the same value
     #[arg(long, env = "SERVICE_CLASS_NAMESPACES", value_name = "NAMESPACES", value_delimiter = ',', value_parser = parse_namespace)]
     pub(crate) class_namespaces: Vec<String>,
+
+    /// Public IPv4 networks that checks of course material do not reach, with the fleet kubernetes, separated by commas
+    #[arg(long, env = "SERVICE_MATERIAL_CHECK_EXCEPT", value_name = "NETWORKS", value_delimiter = ',')]
+    pub(crate) material_check_except: Vec<Network>,
 
     /// Domain whose subdomains are the workshops, with the fleets local and containers; the operator has its own setting
     #[arg(long, env = "SERVICE_WORKSHOP_DOMAIN", default_value = "localhost", value_name = "DOMAIN",

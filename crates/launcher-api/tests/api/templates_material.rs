@@ -1,7 +1,8 @@
 //! The course material of templates.
 
 use http::Method;
-use launcher_testkit::{Client, Reply, TestApp, Users, eventually};
+use launcher_service::Limits;
+use launcher_testkit::{Client, Options, Reply, TestApp, Users, eventually};
 use serde_json::{Value, json};
 
 fn with(material: &Value) -> Value {
@@ -32,6 +33,18 @@ async fn third_check_at_the_same_time_is_refused() {
     assert_eq!(refused.code(), "too-many-checks");
     assert_eq!(refused.header("retry-after"), "30");
     checks.into_iter().for_each(|check| check.abort());
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn limit_of_zero_permits_no_check() {
+    let limits = Limits { max_material_checks: 0, ..Limits::default() };
+    let Users { app, admin, .. } = TestApp::start_with(Options { limits, ..Options::default() }).await;
+    app.fleet.check_sources();
+    let git = json!({ "kind": "git", "url": "https://git.example.org/101.git" });
+    let refused = admin.post_json("/templates/check-material", &git).await.expect(409);
+    assert_eq!(refused.code(), "fleet-without-checks");
+    assert_eq!(app.fleet.checks(), 0);
     app.finish().await;
 }
 

@@ -17,16 +17,17 @@ use super::diagnose;
 use super::engine::{Engine, EngineError, EngineKind};
 use super::names::{self, Part};
 use super::pulls::Pulls;
-use super::settings::ContainerSettings;
+use super::settings::{ContainerOptions, ContainerSettings};
 use super::supervisor::adopt_reservations;
 use super::tasks::{Found, follow_events, remove_orphans};
 use super::workload::{ContainerBackend, Containers, Record};
 use crate::byte_stream::ByteStream;
 use crate::machine::{
-    DataDir, DataDirError, Gateway, Layout, MachineFleet, MachineFleetError, Registry, Shared, SourceChecker,
+    DataDir, DataDirError, Gateway, Layout, MachineFleet, MachineFleetError, MachineSettings, Registry, Shared,
     replace_file, validate_volume,
 };
 use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError};
+use crate::source_check::SourceChecker;
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -72,7 +73,7 @@ impl ContainerFleet {
         let launcher_user = rustix::process::geteuid();
         let seccomp = seccomp_option(engine_info.kind, &data_dir.layout)?;
         let registry = Registry::new(Shared {
-            source_checks: SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), false),
+            source_checks: source_checks(&settings, &options),
             settings,
             data_dir,
             stop,
@@ -110,6 +111,12 @@ impl ContainerFleet {
     pub async fn close(&self) {
         self.0.stop().await;
     }
+}
+
+/// Returns the checker of course material. Without the internet, workshops reach no server, so there is nothing to check.
+fn source_checks(settings: &MachineSettings, options: &ContainerOptions) -> Option<SourceChecker> {
+    let checker = || SourceChecker::of_public_servers(settings.material.clone(), settings.data_dir.clone(), &[]);
+    options.container_internet.then(checker).flatten()
 }
 
 impl MachineFleet for ContainerFleet {

@@ -20,7 +20,8 @@ use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
 
 use super::error::{status_code, to_fleet_error};
 use super::secret::create_secret;
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE, SavedFiles};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE, SavedFiles, SourceChecks};
+use crate::source_check::SourceChecker;
 
 /// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
 /// resource version.
@@ -34,6 +35,7 @@ pub struct KubernetesFleet {
     workshops: Api<Workshop>,
     /// Source of the saved files with which workshops can start.
     pub(super) saved_files: Option<Arc<dyn SavedFiles>>,
+    source_checks: Option<SourceChecker>,
 }
 
 impl std::fmt::Debug for KubernetesFleet {
@@ -47,13 +49,19 @@ impl KubernetesFleet {
     #[must_use]
     pub fn new(client: Client, namespace: &str) -> Self {
         let workshops = Api::namespaced(client.clone(), namespace);
-        Self { client, namespace: namespace.to_owned(), workshops, saved_files: None }
+        Self { client, namespace: namespace.to_owned(), workshops, saved_files: None, source_checks: None }
     }
 
     /// Lets workshops start with saved files. Without a source, the fleet refuses such workshops.
     #[must_use]
     pub fn with_saved_files(self, saved_files: Option<Arc<dyn SavedFiles>>) -> Self {
         Self { saved_files, ..self }
+    }
+
+    /// Lets the launcher check course material, from its own pod.
+    #[must_use]
+    pub fn with_source_checks(self, source_checks: Option<SourceChecker>) -> Self {
+        Self { source_checks, ..self }
     }
 
     /// Reads a Workshop, which may be unreadable, from the API server. `None` if it does not exist.
@@ -167,6 +175,10 @@ impl Fleet for KubernetesFleet {
 
     fn archives(&self) -> Option<&dyn Archives> {
         Some(self)
+    }
+
+    fn source_checks(&self) -> Option<&dyn SourceChecks> {
+        self.source_checks.as_ref().map(|checker| checker as &dyn SourceChecks)
     }
 
     fn watch(&self) -> BoxStream<'static, FleetEvent> {

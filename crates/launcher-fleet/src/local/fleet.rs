@@ -18,10 +18,11 @@ use super::settings::LocalSettings;
 use super::workload::{LocalBackend, Processes, Workload, inherited};
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{
-    DataDir, DataDirError, Gateway, MachineFleet, MachineFleetError, Registry, Shared, SourceChecker, remove_directory,
+    DataDir, DataDirError, Gateway, MachineFleet, MachineFleetError, Registry, Shared, remove_directory,
     validate_volume,
 };
 use crate::port::{Archives, FleetError, ReadError};
+use crate::source_check::SourceChecker;
 
 /// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
 ///
@@ -49,7 +50,7 @@ impl LocalFleet {
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, |record| record.process = None)?;
         // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir.id);
-        let source_checks = SourceChecker::new(settings.material.clone(), settings.data_dir.clone(), true);
+        let source_checks = SourceChecker::of_all_servers(settings.material.clone(), settings.data_dir.clone());
         let (ports, scanner) = (PortPool::of_this_machine(), ProcessScanner::new(data_dir.id.clone()));
         let registry = Registry::new(Shared {
             source_checks: source_checks.map(|checker| checker.with_environment(inherited(std::env::vars_os()))),

@@ -15,7 +15,7 @@ use super::data_dir::DataDir;
 use super::gateway::SidecarConnector;
 use super::record::StoredRecord;
 use super::settings::MachineSettings;
-use super::source_check::SourceChecker;
+use crate::source_check::SourceChecker;
 
 /// Data that all workloads of an open fleet share.
 #[derive(Debug)]

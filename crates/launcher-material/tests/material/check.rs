@@ -12,7 +12,7 @@ use crate::support::http::Server;
 use crate::support::repository::{Protocol, Repository};
 use crate::support::{Student, archive, git};
 
-fn found(source: &MaterialSource, limits: Limits, reach: Reach) -> MaterialFinding {
+fn found(source: &MaterialSource, limits: Limits, reach: &Reach) -> MaterialFinding {
     let student = Student::new();
     let found = check(&student.config(vec![source.clone()]), limits, reach).pop().unwrap();
     assert_eq!(fs::read_dir(student.directory.path()).unwrap().count(), 0, "nothing is placed");
@@ -29,13 +29,13 @@ fn repository_is_found_with_its_default_branch_and_files() {
         let repository = Repository::with(protocol);
         let commit = repository.commit(&[("a", "12345"), ("week1/b", "67")]);
         let branch = repository.git(&["symbolic-ref", "--short", "HEAD"]);
-        let all = found(&git(&repository.url()), limits(), Reach::All);
+        let all = found(&git(&repository.url()), limits(1), &Reach::All);
         assert_eq!(all.version.as_deref(), Some(&*commit), "{all:?}");
         assert_eq!((all.reference.as_deref(), counts(&all)), (Some(branch.trim()), (Some(2), Some(7))));
         let folder = MaterialSource { folder: Some("week1".to_owned()), ..git(&repository.url()) };
-        assert_eq!(counts(&found(&folder, limits(), Reach::All)), (Some(1), Some(2)));
+        assert_eq!(counts(&found(&folder, limits(1), &Reach::All)), (Some(1), Some(2)));
         let by_commit = MaterialSource { reference: Some(commit.clone()), ..git(&repository.url()) };
-        let by_commit = found(&by_commit, limits(), Reach::All);
+        let by_commit = found(&by_commit, limits(1), &Reach::All);
         assert_eq!((by_commit.version.as_deref(), by_commit.reference), (Some(&*commit), None));
     }
 }
@@ -47,7 +47,7 @@ fn missing_branch_and_missing_folder_are_named() {
     let branch = MaterialSource { reference: Some("nope".to_owned()), ..git(&repository.url()) };
     let folder = MaterialSource { folder: Some("nope".to_owned()), ..git(&repository.url()) };
     for (source, words) in [(branch, "no branch or tag nope"), (folder, "no folder nope")] {
-        let finding = found(&source, limits(), Reach::All);
+        let finding = found(&source, limits(1), &Reach::All);
         assert!(!finding.is_found() && finding.message.as_ref().unwrap().contains(words), "{finding:?}");
     }
 }
@@ -58,9 +58,9 @@ fn checksum_of_an_archive_is_computed_and_compared() {
     let digest = sha256(&content);
     let server = Server::file(content);
     let source = MaterialSource { sha256: None, ..archive(&server.url("data.zip"), "") };
-    let computed = found(&source, limits(), Reach::All);
+    let computed = found(&source, limits(1), &Reach::All);
     assert_eq!((computed.version.as_deref(), counts(&computed)), (Some(&*digest), (Some(1), Some(3))));
-    let other = found(&archive(&server.url("data.zip"), &"0".repeat(64)), limits(), Reach::All);
+    let other = found(&archive(&server.url("data.zip"), &"0".repeat(64)), limits(1), &Reach::All);
     assert!(other.message.unwrap().contains(&digest));
 }
 
@@ -68,8 +68,8 @@ fn checksum_of_an_archive_is_computed_and_compared() {
 fn large_source_is_found_without_its_files() {
     let repository = Repository::new();
     let commit = repository.commit(&[("a", &"x".repeat(5000))]);
-    let small = Limits { total_bytes: 1000, ..limits() };
-    let finding = found(&git(&repository.url()), small, Reach::All);
+    let small = Limits { total_bytes: 1000, ..limits(1) };
+    let finding = found(&git(&repository.url()), small, &Reach::All);
     assert!(finding.is_found(), "{finding:?}");
     assert_eq!((finding.version.as_deref(), counts(&finding)), (Some(&*commit), (None, None)));
 }
@@ -79,8 +79,10 @@ fn check_with_public_addresses_reaches_no_server_of_this_machine() {
     let server = Server::file(b"secret".to_vec());
     for host in ["127.0.0.1", "localhost"] {
         let url = format!("http://{host}:{}/data.zip", server.address().port());
-        let finding = found(&MaterialSource { sha256: None, ..archive(&url, "") }, limits(), Reach::Public);
-        assert!(!finding.is_found(), "{finding:?}");
+        let public = Reach::Public { except: Vec::new() };
+        let finding = found(&MaterialSource { sha256: None, ..archive(&url, "") }, limits(1), &public);
+        let words = format!("{host} has only addresses that checks do not reach");
+        assert!(!finding.is_found() && finding.message.as_ref().unwrap().contains(&words), "{finding:?}");
     }
     assert_eq!(server.requests().len(), 0);
 }

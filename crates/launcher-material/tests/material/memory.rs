@@ -5,8 +5,8 @@ use std::process::{Command, Stdio};
 use std::sync::Mutex;
 use std::sync::mpsc::channel;
 
-use launcher_domain::material::MATERIAL_VARIABLE;
 use launcher_domain::material::MaterialOutcome;
+use launcher_domain::material::{CHECK_MEMORY_BYTES, MATERIAL_VARIABLE};
 use launcher_material::Limits;
 
 use crate::support::archives::{sha256, tar, zip};
@@ -141,12 +141,14 @@ fn program_limits_its_memory() {
     let student = Student::new();
     let config = student.config(vec![git(&server.url("a.git"))]);
     let config = serde_json::to_string(&config).unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
-    let mut child = command.env(MATERIAL_VARIABLE, config).stdout(Stdio::null()).spawn().unwrap();
-    was_asked.recv().unwrap();
-    let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
-    answer.send(()).unwrap();
-    child.wait().unwrap();
-    let data = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
-    assert!(data.contains(&(512_u64 << 20).to_string()), "{data}");
+    for (arguments, bytes) in [(&[] as &[&str], 512_u64 << 20), (&["check", "--all-addresses"], CHECK_MEMORY_BYTES)] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
+        let mut child = command.args(arguments).env(MATERIAL_VARIABLE, &config).stdout(Stdio::null()).spawn().unwrap();
+        was_asked.recv().unwrap();
+        let limits = std::fs::read_to_string(format!("/proc/{}/limits", child.id())).unwrap();
+        answer.send(()).unwrap();
+        child.wait().unwrap();
+        let data = limits.lines().find(|line| line.starts_with("Max data size")).unwrap();
+        assert!(data.contains(&bytes.to_string()), "{data}");
+    }
 }

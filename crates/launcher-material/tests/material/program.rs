@@ -32,6 +32,14 @@ fn version_has_commit_of_release_build() {
 }
 
 #[test]
+fn check_refuses_an_invalid_network() {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
+    let output = command.args(["check", "--except", "203.0.113.0/24,office"]).output().unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(1), 0));
+    assert!(String::from_utf8(output.stderr).unwrap().contains("\"office\" is no IPv4 network"));
+}
+
+#[test]
 fn unreadable_configuration_is_exit_code_2() {
     for configuration in [None, Some(""), Some("{}"), Some("{\"directory\": 3}")] {
         let output = run(configuration);

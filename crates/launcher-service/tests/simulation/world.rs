@@ -29,6 +29,7 @@ pub(crate) const LIMITS: Limits = Limits {
     launch_burst: 2,
     max_concurrent_starts: 3,
     max_queued: 4,
+    max_material_checks: 0,
     start_timeout: crate::processes::START_TIMEOUT,
     history: Duration::from_secs(30 * 24 * 3600),
     volume_retention: None,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr};
 
-use launcher_domain::network::{FORBIDDEN_NETWORKS, is_forbidden};
+use launcher_domain::network::{FORBIDDEN_NETWORKS, Network, is_forbidden};
 
 use crate::resolv_conf::DNS_PORT;
 
@@ -66,28 +66,6 @@ pub(crate) enum Verdict {
     Reject,
 }
 
-/// An IPv4 network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Network {
-    pub(crate) address: Ipv4Addr,
-    pub(crate) prefix: u32,
-}
-
-impl Network {
-    fn of((address, prefix): ([u8; 4], u32)) -> Self {
-        Self { address: address.into(), prefix }
-    }
-
-    fn host(address: Ipv4Addr) -> Self {
-        Self { address, prefix: 32 }
-    }
-
-    /// Returns the bits of an address that identify the network.
-    pub(crate) fn mask(self) -> u32 {
-        u32::MAX.checked_shl(32 - self.prefix).unwrap_or(0)
-    }
-}
-
 /// Returns the rules for both directions. IPv6 addresses need no rule: the rules refuse all of IPv6, except on the
 /// loopback device.
 pub(crate) fn chains(host_addresses: &[IpAddr], name_servers: &[IpAddr]) -> [Chain; 2] {
@@ -101,7 +79,7 @@ pub(crate) fn chains(host_addresses: &[IpAddr], name_servers: &[IpAddr]) -> [Cha
     }
     let is_public = |address: &Ipv4Addr| !is_forbidden(*address);
     let hosts: BTreeSet<_> = ipv4(host_addresses).filter(is_public).collect();
-    for network in FORBIDDEN_NETWORKS.into_iter().map(Network::of).chain(hosts.into_iter().map(Network::host)) {
+    for network in FORBIDDEN_NETWORKS.into_iter().chain(hosts.into_iter().map(Network::host)) {
         output.push(reject(&[Condition::To(network)]));
     }
     output.push(reject(&[Condition::Family(Family::Ipv6)]));
@@ -142,7 +120,7 @@ impl fmt::Display for Condition {
             Self::Established => f.write_str("established"),
             Self::Family(Family::Ipv4) => f.write_str("IPv4"),
             Self::Family(Family::Ipv6) => f.write_str("IPv6"),
-            Self::To(Network { address, prefix }) => write!(f, "to {address}/{prefix}"),
+            Self::To(network) => write!(f, "to {network}"),
             Self::Port(Transport::Tcp, port) => write!(f, "TCP port {port}"),
             Self::Port(Transport::Udp, port) => write!(f, "UDP port {port}"),
         }
@@ -198,11 +176,5 @@ mod tests {
     fn repeated_addresses_need_one_rule() {
         let once = lines(&["203.0.113.5"], &["10.0.0.2"]);
         assert_eq!(lines(&["203.0.113.5", "203.0.113.5", "::ffff:203.0.113.5"], &["10.0.0.2", "10.0.0.2"]), once);
-    }
-
-    #[test]
-    fn mask_has_the_bits_of_the_prefix() {
-        assert_eq!(Network::of(([1, 2, 3, 4], 32)).mask(), u32::MAX);
-        assert_eq!(Network::of(([172, 16, 0, 0], 12)).mask(), 0xfff0_0000);
     }
 }

@@ -10,7 +10,7 @@ use launcher_domain::brand::Brand;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_fleet::{
     ContainerFleet, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet, LocalSettings, MachineFleetError,
-    MachineSettings, OriginSettings, SavedFiles,
+    MachineSettings, OriginSettings, SavedFiles, SourceChecker,
 };
 use launcher_process::stop::Stop;
 use launcher_service::Fleets;
@@ -78,11 +78,12 @@ impl RunningFleet {
                 let namespace = settings.namespace.as_deref().unwrap_or(&namespace);
                 cluster::check_namespaces(namespace, &settings.class_namespaces)?;
                 let of = |namespace: &str| {
-                    Arc::new(KubernetesFleet::new(client.clone(), namespace).with_saved_files(saved_files.clone()))
+                    KubernetesFleet::new(client.clone(), namespace).with_saved_files(saved_files.clone())
                 };
-                let of_class = |namespace: &String| (namespace.clone(), of(namespace) as Arc<dyn Fleet>);
+                let of_class = |namespace: &String| (namespace.clone(), Arc::new(of(namespace)) as Arc<dyn Fleet>);
                 let of_classes = settings.class_namespaces.iter().map(of_class).collect();
-                Ok(Self::Kubernetes { main: of(namespace), of_classes })
+                let main = Arc::new(of(namespace).with_source_checks(source_checks(settings)));
+                Ok(Self::Kubernetes { main, of_classes })
             }
         }
     }
@@ -142,6 +143,11 @@ fn machine_settings(settings: &ServeSettings, public_url: &Uri) -> MachineSettin
 /// Returns the path of the program that places course material: beside this program.
 pub(crate) fn material_program() -> PathBuf {
     std::env::current_exe().unwrap_or_default().with_file_name(MATERIAL_PROGRAM)
+}
+
+/// Returns the checker of course material of the launcher's pod, which has temporary files in `/tmp`.
+fn source_checks(settings: &ServeSettings) -> Option<SourceChecker> {
+    SourceChecker::of_public_servers(material_program(), std::env::temp_dir(), &settings.material_check_except)
 }
 
 /// Returns the settings of the container fleet, without the proxy secret and the saved files. `None` if no sidecar image is set.

@@ -4,7 +4,9 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::{Duration, Instant};
 
+use launcher_domain::material::CHECK_MEMORY_BYTES;
 use launcher_process::serve::ServeLimits;
+use launcher_service::Limits;
 use launcher_testkit::DEADLINE;
 
 use crate::serving::Serving;
@@ -27,7 +29,8 @@ fn worst_case_memory_is_below_chart_limit() {
     let service = ServeLimits::service().worst_case_bytes().unwrap();
     let telemetry = ServeLimits::telemetry().worst_case_bytes().unwrap();
     let files = launcher_service::DOWNLOAD_BYTES + launcher_service::SNAPSHOT_BYTES;
-    let total = BASELINE + service + telemetry + launcher_api::BUFFERED_BYTES + files;
+    let checks = Limits::default().max_material_checks as usize * usize::try_from(CHECK_MEMORY_BYTES).unwrap();
+    let total = BASELINE + service + telemetry + launcher_api::BUFFERED_BYTES + files + checks;
     assert!(total <= chart_limit(), "{} MiB of {}", total / MIB, chart_limit() / MIB);
 }
 

@@ -21,6 +21,7 @@ const WRONG: &[(&str, &str, &[&str])] = &[
     ("SERVICE_LOGIN_URL", "javascript:alert(1)", &["write a path"]),
     ("SERVICE_LOGOUT_URL", "//evil.example", &["write a path"]),
     ("SERVICE_CLASS_NAMESPACES", "class-a,Class_B", &["Class_B", "write names of namespaces"]),
+    ("SERVICE_MATERIAL_CHECK_EXCEPT", "203.0.113.0/24,2001:db8::/32", &["2001:db8::/32", "as in 192.0.2.0/24"]),
     ("SERVICE_CLASS_CREATORS", "ada@example.org,@", &["entry 2", "after the @"]),
     ("SERVICE_HELP_URL", "javascript:alert(1)", &["write a URL"]),
     ("SERVICE_HELP_URL", "mailto:help", &["write a URL"]),

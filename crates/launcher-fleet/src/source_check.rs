@@ -1,4 +1,4 @@
-//! Checks of course material by the program that places it, as a process beside the launcher.
+//! Checks of course material by the program that places it, as a process beside the launcher, with all fleets.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -8,6 +8,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use launcher_domain::network::Network;
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{MATERIAL_VARIABLE, MaterialConfig, MaterialFinding};
 use tokio::io::AsyncReadExt as _;
@@ -26,20 +27,30 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 
 /// Runs the program. It has no credentials of the launcher, and writes only a file without a name.
 #[derive(Debug, Clone)]
-pub(crate) struct SourceChecker {
+pub struct SourceChecker {
     program: PathBuf,
     /// Directory of the file.
     directory: PathBuf,
     /// Arguments of the program.
-    args: &'static [&'static str],
+    args: Vec<String>,
     environment: BTreeMap<OsString, OsString>,
 }
 
 impl SourceChecker {
-    /// Returns a checker that reaches all servers, if `reaches_all`, or else those with public addresses. `None` without the
-    /// program.
-    pub(crate) fn new(program: PathBuf, directory: PathBuf, reaches_all: bool) -> Option<Self> {
-        let args: &[&str] = if reaches_all { &["check", "--all-addresses"] } else { &["check"] };
+    /// Returns a checker that reaches the servers with public addresses outside of these networks. `None` without the program.
+    #[must_use]
+    pub fn of_public_servers(program: PathBuf, directory: PathBuf, except: &[Network]) -> Option<Self> {
+        let except = except.iter().map(Network::to_string).collect::<Vec<_>>().join(",");
+        let args = if except.is_empty() { Vec::new() } else { vec!["--except".to_owned(), except] };
+        Self::new(program, directory, args)
+    }
+
+    /// Returns a checker that reaches all servers. `None` without the program.
+    pub(crate) fn of_all_servers(program: PathBuf, directory: PathBuf) -> Option<Self> {
+        Self::new(program, directory, vec!["--all-addresses".to_owned()])
+    }
+
+    fn new(program: PathBuf, directory: PathBuf, args: Vec<String>) -> Option<Self> {
         program.is_file().then_some(Self { program, directory, args, environment: BTreeMap::new() })
     }
 
@@ -57,7 +68,8 @@ impl SourceChecker {
             secrets: None,
         };
         let mut child = Command::new(&self.program)
-            .args(self.args)
+            .arg("check")
+            .args(&self.args)
             .env_clear()
             .envs(&self.environment)
             .env(MATERIAL_VARIABLE, serde_json::to_string(&config)?)
@@ -87,5 +99,44 @@ impl SourceChecks for SourceChecker {
             Ok(Err(error)) => Err(FleetError::Unavailable(format!("{}: {error}", self.program.display()))),
             Err(_) => Err(FleetError::Unavailable("the program launcher-material took too long".to_owned())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use launcher_domain::template::MaterialKind;
+
+    use super::*;
+
+    /// Returns the arguments and the names of the variables that the program of this checker gets.
+    async fn command(checker: Option<SourceChecker>) -> String {
+        let source = MaterialSource {
+            kind: MaterialKind::Git,
+            url: "https://git.example.org/101.git".to_owned(),
+            reference: None,
+            sha256: None,
+            folder: None,
+            secret: None,
+            target: "101".to_owned(),
+        };
+        let mut findings = checker.unwrap().check(&[source]).await.unwrap();
+        findings.pop().unwrap().reference.unwrap()
+    }
+
+    #[tokio::test]
+    async fn program_gets_its_addresses_and_no_variable_of_the_launcher() {
+        assert!(std::env::var_os("CARGO_MANIFEST_DIR").is_some(), "the test has variables");
+        let program = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/check.sh"));
+        let directory = tempfile::tempdir().unwrap();
+        let public =
+            |except: &[Network]| SourceChecker::of_public_servers(program.clone(), directory.path().to_owned(), except);
+        assert_eq!(command(public(&[])).await, "check: WORKSHOP_MATERIAL");
+        let except = ["203.0.113.0/24", "198.51.100.7/32"].map(|network| network.parse().unwrap());
+        let expected = "check --except 203.0.113.0/24,198.51.100.7/32: WORKSHOP_MATERIAL";
+        assert_eq!(command(public(&except)).await, expected);
+        let all = SourceChecker::of_all_servers(program.clone(), directory.path().to_owned());
+        let all = all.map(|checker| checker.with_environment([("LANG".into(), "C".into())].into()));
+        assert_eq!(command(all).await, "check --all-addresses: LANG WORKSHOP_MATERIAL");
+        assert!(SourceChecker::of_public_servers(program.with_extension("missing"), PathBuf::new(), &[]).is_none());
     }
 }
