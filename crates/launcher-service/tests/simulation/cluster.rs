@@ -57,12 +57,14 @@ impl Cluster {
         }
     }
 
-    /// Runs one step of each controller and of the nodes. While the cluster is slow, some of them skip the step.
-    pub(crate) fn work(&mut self) {
+    /// Runs one step of each controller and of the nodes. While the cluster is slow, some of them skip the step. Returns
+    /// true if an object changed.
+    pub(crate) fn work(&mut self) -> bool {
         let server = self.server.clone();
         let busy = |rng: &mut SeededRng, lazy: bool| !lazy || rng.happens(700);
         let [collects, runs] = [(); 2].map(|()| busy(&mut self.rng, self.lazy));
         server.change(|objects| {
+            let before = objects.version;
             if collects {
                 self.collect(objects);
             }
@@ -70,7 +72,8 @@ impl Cluster {
             if runs {
                 self.run_pods(objects);
             }
-        });
+            objects.version != before
+        })
     }
 
     /// Garbage collector: removes terminating objects without dependents, and orphaned objects.
@@ -86,8 +89,8 @@ impl Cluster {
                 objects.remove("workshops", text(workshop, "/metadata/name"));
             }
         }
-        let there: BTreeSet<String> =
-            objects.there.values().map(|object| text(object, "/metadata/uid").to_owned()).collect();
+        let all: Vec<Arc<Value>> = objects.there.values().flat_map(BTreeMap::values).cloned().collect();
+        let there: BTreeSet<&str> = all.iter().map(|object| text(object, "/metadata/uid")).collect();
         for kind in kinds_below() {
             for object in objects.of(kind).iter().filter(|object| !there.contains(owner(object))) {
                 delete_object(objects, kind, object, now);
@@ -119,31 +122,37 @@ impl Cluster {
     fn run_pods(&mut self, objects: &mut Objects) {
         let (now, passed) = (self.server.time.now(), self.server.time.passed());
         for pod in objects.of("pods") {
-            let name = text(&pod, "/metadata/name").to_owned();
-            let workshop = text(&pod, "/metadata/ownerReferences/0/name").to_owned();
-            let uid = text(&pod, "/metadata/uid").to_owned();
-            let story = self.stories[&uid].clone();
-            if let Some(cause) = story.cause(passed) {
-                self.note(&workshop, cause);
+            let uid = text(&pod, "/metadata/uid");
+            let Some(story) = self.stories.get_mut(uid) else { continue };
+            let (age, cause) = (story.age(passed), story.cause(passed));
+            let mut pod = pod.clone();
+            // Only this function writes the status, which depends on nothing else.
+            if story.shown.replace(age) != Some(age) {
+                let mut next = (*pod).clone();
+                next["status"] = story.status(passed, &pod["status"], now);
+                pod = objects.change("pods", &pod, next);
             }
-            let mut next = (*pod).clone();
-            next["status"] = story.status(passed, &pod["status"], now);
-            let pod = objects.change("pods", &pod, next);
             if story.is_lost(passed) && !is_leaving(&pod) {
                 objects.mark("pods", &pod, now);
+            }
+            if let Some(cause) = cause {
+                self.note(text(&pod, "/metadata/ownerReferences/0/name"), cause);
             }
             if is_leaving(&pod) {
                 let slow = self.rng.happens(30);
                 let (least, most) = if slow { (20_000, 60_000) } else { (0, 4_000) };
                 let stays = self.rng.millis(least, most);
-                if *self.gone_at.entry(uid).or_insert(passed + stays) <= passed {
-                    objects.remove("pods", &name);
+                if *self.gone_at.entry(uid.to_owned()).or_insert(passed + stays) <= passed {
+                    objects.remove("pods", text(&pod, "/metadata/name"));
                 }
             }
         }
     }
 
     fn note(&mut self, workshop: &str, cause: FailureCode) {
+        if self.causes.get(workshop).is_some_and(|causes| causes.contains(cause.as_str())) {
+            return;
+        }
         if matches!(cause, FailureCode::Evicted | FailureCode::NodeLost) {
             self.disturbed.insert(workshop.to_owned());
         }

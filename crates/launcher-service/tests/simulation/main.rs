@@ -102,7 +102,8 @@ async fn live(world: &mut World) -> Result<(), Violation> {
 }
 
 fn run(seed: u64, aloud: bool) -> Result<Vec<String>, String> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    // `World::settle` proceeds only when no other task can: external events are not polled after a number of tasks.
+    let runtime = tokio::runtime::Builder::new_current_thread().event_interval(u32::MAX).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut world = World::new(seed, aloud).await;
         match live(&mut world).await {

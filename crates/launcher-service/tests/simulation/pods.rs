@@ -40,10 +40,13 @@ pub(crate) struct Story {
     pub(crate) born: Duration,
     /// Durations of the stages: until the pod is scheduled, runs, is ready, and until the failure of its kind occurs.
     stages: [Duration; 4],
+    /// Stages that the status of the pod shows; `None` before its first status.
+    pub(crate) shown: Option<Age>,
 }
 
 /// Stages that a pod has reached at its current age.
-struct Age {
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Age {
     scheduled: bool,
     running: bool,
     ready: bool,
@@ -60,10 +63,10 @@ impl Story {
         let life = if rng.happens(550) { Good } else { *rng.pick(&others).unwrap() };
         let room = if life == WaitsForRoom { rng.millis(1_000, 12_000) } else { rng.millis(0, 800) };
         let stages = [room, rng.millis(0, 3_000), rng.millis(0, 6_000), rng.millis(500, 40_000)];
-        Self { life, born, stages }
+        Self { life, born, stages, shown: None }
     }
 
-    fn age(&self, now: Duration) -> Age {
+    pub(crate) fn age(&self, now: Duration) -> Age {
         let mut left = now.saturating_sub(self.born);
         let passed = self.stages.map(|stage| {
             let over = left >= stage;

@@ -53,6 +53,9 @@ impl SeededRng {
     }
 }
 
+/// Time of the clock at the begin of each run: 2026-03-02T08:00:00Z.
+const BEGIN: Timestamp = Timestamp::constant(1_772_438_400, 0);
+
 /// The true time of the simulation. The clock of a process may differ from it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Time(Instant);
@@ -67,8 +70,7 @@ impl Time {
     }
 
     pub(crate) fn now(self) -> Timestamp {
-        let monday: Timestamp = "2026-03-02T08:00:00Z".parse().unwrap();
-        monday + SignedDuration::from_millis(i64::try_from(self.passed().as_millis()).unwrap())
+        BEGIN + SignedDuration::from_millis(i64::try_from(self.passed().as_millis()).unwrap())
     }
 }
 

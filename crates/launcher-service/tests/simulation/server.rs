@@ -134,15 +134,15 @@ impl Server {
         let Asked { verb, kind, name, part, body, .. } = asked;
         let now = self.time.now();
         let outcome = self.change(|objects| match *verb {
-            "list" => Ok(list(&selected(objects, asked), objects.version)),
-            "get" => objects.get(kind, name).map(|object| (**object).clone()).ok_or(404),
-            "create" if kind == "events" => Ok(body.clone()),
-            "create" => objects.create(kind, body.clone(), now).map(|object| (*object).clone()),
-            "replace" => objects.replace(kind, name, body.clone()).map(|object| (*object).clone()),
-            "apply" => objects.apply(kind, name, *part, body, now).map(|object| (*object).clone()),
-            "delete" => objects.delete(kind, name, body, now).map(|left| match left {
-                Some(object) => (*object).clone(),
-                None => json!({"kind": "Status", "apiVersion": "v1", "status": "Success", "code": 200}),
+            "list" => Ok(Arc::new(list(&selected(objects, asked), objects.version))),
+            "get" => objects.get(kind, name).cloned().ok_or(404),
+            "create" if kind == "events" => Ok(Arc::new(body.clone())),
+            "create" => objects.create(kind, body.clone(), now),
+            "replace" => objects.replace(kind, name, body.clone()),
+            "apply" => objects.apply(kind, name, *part, body, now),
+            "delete" => objects.delete(kind, name, body, now).map(|left| {
+                let gone = || json!({"kind": "Status", "apiVersion": "v1", "status": "Success", "code": 200});
+                left.unwrap_or_else(|| Arc::new(gone()))
             }),
             "log" => Err(404),
             _ => Err(405),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use serde_json::{Value, json};
+use serde_json::Value;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout_at};
 use tokio_stream::wrappers::ReceiverStream;
@@ -59,5 +59,5 @@ async fn tell(server: &Server, asked: &Asked, fate: WatchFate, lines: &mpsc::Sen
 }
 
 fn line(what: &str, object: &Value) -> Bytes {
-    Bytes::from(format!("{}\n", json!({"type": what, "object": object})))
+    Bytes::from(format!("{{\"type\":\"{what}\",\"object\":{object}}}\n"))
 }
