@@ -31,8 +31,8 @@ pub(crate) struct Cluster {
     /// Removal time of each terminating pod, by its UID.
     gone_at: BTreeMap<String, Duration>,
     made: BTreeMap<String, usize>,
-    /// Number of pods created for each Workshop before its deletion or end.
-    pub(crate) pods: BTreeMap<String, usize>,
+    /// Number of pods created before the deletion or end of their Workshop, by its name and its UID.
+    pub(crate) pods: BTreeMap<String, BTreeMap<String, usize>>,
     /// Failure codes that each Workshop may report, given the faults of its pods.
     pub(crate) causes: BTreeMap<String, BTreeSet<&'static str>>,
     /// Workshops that may have more than one pod, because an object was deleted by hand or the pod was evicted or lost.
@@ -112,7 +112,7 @@ impl Cluster {
             let story = Story::draw(&mut SeededRng::about(self.seed, &format!("pod {name}-{made}")), passed);
             self.trace.say(&format!("the pod {name} is made, number {made}: {:?}", story.life));
             if is_wanted(objects, &name, owner(&pod)) {
-                *self.pods.entry(name).or_default() += 1;
+                *self.pods.entry(name).or_default().entry(owner(&pod).to_owned()).or_default() += 1;
             }
             self.stories.insert(uid.to_owned(), story);
         }
