@@ -177,7 +177,8 @@ impl Launcher {
     async fn check_missing_workshop(&self, instance: &Instance) -> Result<(), LoopError> {
         // Without a uid, the fleet has not answered the apply of a new or resumed instance yet.
         let is_new = instance.state.wants_workshop() && instance.workshop_uid.is_none();
-        if is_new || instance.applied_version == 0 {
+        // A repair of the first version sets `applied_version` to 0, too: the uid shows that the Workshop existed.
+        if is_new || (instance.applied_version == 0 && instance.workshop_uid.is_none()) {
             return Ok(());
         }
         let found = match call_fleet(self.fleet_of(instance)?.get(&instance.k8s_name)).await {

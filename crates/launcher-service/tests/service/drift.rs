@@ -1,6 +1,6 @@
 //! Tests of Workshops whose spec differs from the database.
 
-use launcher_domain::{FailureCode, InstanceState, JsonObject};
+use launcher_domain::{EndReason, FailureCode, InstanceState, JsonObject};
 use launcher_service::LaunchRequest;
 use launcher_testkit::eventually;
 use serde_json::json;
@@ -41,4 +41,17 @@ async fn number_that_the_fleet_writes_differently_is_no_change_of_the_spec() {
     world.until(&other, InstanceState::Failed).await;
     world.everything_told().await;
     assert_eq!(world.fleet.applied(), applied);
+}
+
+#[tokio::test]
+async fn instance_ends_if_its_workshop_is_gone_and_an_apply_of_its_first_version_is_pending() {
+    let world = World::new().await;
+    let running = world.running(&caller("alice")).await;
+    world.everything_told().await;
+    // A Workshop that is deleted by hand refuses the repair of a change by hand. Then it vanishes while no launcher runs.
+    world.fleet.remove_silently(&running.k8s_name);
+    world.store.dispatch_reapply(running.instance_id).await.unwrap();
+    world.fleet.relist();
+    let ended = world.until(&running.k8s_name, InstanceState::Terminated).await;
+    assert_eq!(ended.end_reason, Some(EndReason::Lost));
 }
