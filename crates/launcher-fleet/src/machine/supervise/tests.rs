@@ -18,7 +18,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopMaterial, WorkshopRestore, Work
 use serde_json::json;
 use tokio::runtime::Builder;
 use tokio::sync::Notify;
-use tokio::time::sleep;
+use tokio::time::{sleep, timeout};
 
 use crate::FleetEvent;
 use crate::machine::record::StoredRecord;
@@ -257,9 +257,10 @@ fn launcher<T>(machine: &Arc<Machine>, work: impl Future<Output = T>) -> Option<
     let runtime = Builder::new_current_thread().enable_all().start_paused(true).build().unwrap();
     runtime.block_on(async {
         tokio::select! {
-            outcome = work => Some(outcome),
+            outcome = timeout(Duration::from_secs(3600), work) => {
+                Some(outcome.expect("the supervisor waits without end, or has panicked"))
+            }
             () = machine.killed.notified() => None,
-            () = sleep(Duration::from_secs(3600)) => panic!("the supervisor waits without end, or has panicked"),
         }
     })
     // The end of the runtime drops all tasks, as the end of the process does.
@@ -326,7 +327,7 @@ fn access_of_the_owner_alone_does_not_make_a_workshop_ready() {
         while !events.next().await.as_ref().is_some_and(is_starting) {}
         let workload = registry.workload(NAME).unwrap();
         workload.open();
-        sleep(Duration::from_secs(2)).await;
+        sleep(Duration::from_secs(2)).await; // simulated time
         workload.record.phase()
     });
     assert_eq!(phase, Some(Phase::Starting));
