@@ -100,7 +100,7 @@ def test_launch_and_end_while_the_engine_is_down_take_effect_afterwards(world):
     try:
         name = world.launch(template)
         world.end(ended)
-        failed_calls = lambda: [line for line in world.launcher.log.read_text().splitlines() if "running Workshop failed, retrying" in line]
+        failed_calls = lambda: [line for line in world.launcher.log.read_text().splitlines() if "starting app failed, retrying" in line]
         wait_for("a failed call to the engine", lambda: any(name in line for line in failed_calls()))
         assert world.instance(name)["state"] not in ("running", "failed")
         world.ask("GET", "/instances/")

@@ -10,6 +10,7 @@ mod events;
 mod fleet;
 pub mod fleet_contract;
 mod folder;
+mod machine;
 pub mod metrics;
 mod poll;
 
@@ -20,4 +21,5 @@ pub use entropy::TestEntropy;
 pub use events::{EventStream, ServerEvent};
 pub use fleet::{Delay, FakeFleet, Fault, running_status};
 pub use folder::memory_folder;
+pub use machine::machine_settings;
 pub use poll::{DEADLINE, FrozenTime, eventually, in_time, wait_until};

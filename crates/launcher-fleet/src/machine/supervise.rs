@@ -1,8 +1,8 @@
 //! The supervisor task of one Workshop: starts the app, gives the owner access, starts a crashed app again, ends it and
 //! explains why.
 //!
-//! What happens next follows from the record alone, so a launcher that is killed at any point leaves the rest to its successor:
-//! the table in ARCHITECTURE.md lists what is stored before what.
+//! What happens next follows from the record and from what the backend finds. So a launcher that is killed at any point leaves
+//! the rest to its successor: the table "Crash recovery" in ARCHITECTURE.md has the cases.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -119,7 +119,7 @@ async fn run_until_over<B: Backend>(workload: &Arc<Workload<B>>) -> Observed {
         let setback = select! {
             biased;
             () = wait_until_expired(workload) => return Observed::Unknown,
-            never = run(workload) => match never { Err(setback) => setback, Ok(never) => match never {} },
+            setback = run(workload) => setback,
         };
         workload.close();
         match setback {
@@ -133,7 +133,7 @@ async fn run_until_over<B: Backend>(workload: &Arc<Workload<B>>) -> Observed {
                 delay = RETRY_DELAY;
             }
             Setback::Retry(error) => {
-                tracing::warn!(workshop = workload.name(), error, "running Workshop failed, retrying");
+                tracing::warn!(workshop = workload.name(), error, "starting app failed, retrying");
                 sleep(delay).await;
                 delay = (delay * 2).min(MAX_RETRY_DELAY);
             }
@@ -162,7 +162,7 @@ async fn record_crash<B: Backend>(workload: &Arc<Workload<B>>, reason: &FailureR
 /// again at each poll, because an extension changes it. The first poll does not wait: an app whose lifetime is over never starts.
 async fn wait_until_expired<B: Backend>(workload: &Arc<Workload<B>>) {
     loop {
-        // Between the access of the owner and the stored readiness, only the other observation counts.
+        // The owner has access before the readiness is stored. Only a stored readiness is kept up to date here.
         let observed = match workload.connector() {
             Some(_) if workload.record.phase() == Phase::Running => ready(workload.urls()).into(),
             _ => Observed::Unknown,
@@ -175,8 +175,18 @@ async fn wait_until_expired<B: Backend>(workload: &Arc<Workload<B>>) {
     }
 }
 
-/// Starts the app, or adopts it if it runs, gives the owner access when it answers, and waits for its end.
-async fn run<B: Backend>(workload: &Arc<Workload<B>>) -> Result<Infallible, Setback> {
+/// Runs the app, and returns why it does not run any more.
+async fn run<B: Backend>(workload: &Arc<Workload<B>>) -> Setback {
+    if let Err(setback) = bring_up(workload).await {
+        return setback;
+    }
+    let exit = B::ended(workload).await;
+    workload.close();
+    B::explain(workload, exit).await
+}
+
+/// Starts the app, or adopts it if it runs, and gives the owner access when it answers.
+async fn bring_up<B: Backend>(workload: &Arc<Workload<B>>) -> Result<(), Setback> {
     match B::look(workload).await? {
         Look::Running => {}
         Look::Absent => start(workload, Attempt::New).await?,
@@ -198,9 +208,7 @@ async fn run<B: Backend>(workload: &Arc<Workload<B>>) -> Result<Infallible, Setb
     if !is_adopted {
         tracing::info!(workshop = workload.name(), "Workshop is ready");
     }
-    let exit = B::ended(workload).await;
-    workload.close();
-    Err(B::explain(workload, exit).await)
+    Ok(())
 }
 
 async fn start<B: Backend>(workload: &Arc<Workload<B>>, attempt: Attempt) -> Result<(), Setback> {

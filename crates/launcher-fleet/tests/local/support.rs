@@ -10,13 +10,10 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
-use launcher_domain::brand::Brand;
-use launcher_domain::identity::TrustedHeader;
-use launcher_fleet::{
-    Fleet, FleetEvent, LocalFleet, LocalPrograms, LocalSettings, MachineFleetError, MachineSettings, OriginSettings,
-};
+use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalPrograms, LocalSettings, MachineFleetError};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_testkit::machine_settings;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -134,24 +131,8 @@ pub(crate) fn has_ended(pid: i32) -> bool {
 }
 
 pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
-    let origins = OriginSettings {
-        public_origin: "http://localhost:8000".parse().unwrap(),
-        workshop_domain: "localhost".to_owned(),
-        trusted_header: TrustedHeader::default(),
-        proxy_secret: None,
-        require_authentication: true,
-        session_cookie_prefix: "_oauth2_proxy".to_owned(),
-        brand: Brand::NONE,
-    };
     LocalSettings {
-        machine: MachineSettings {
-            data_dir: data_dir.to_owned(),
-            origins,
-            material: "no-such-launcher-material".into(),
-            saved_files: None,
-            start_timeout: PATIENCE,
-            stop_grace: Duration::from_secs(5),
-        },
+        machine: machine_settings(data_dir),
         programs: LocalPrograms {
             local_jupyter: "no-such-jupyter-lab".into(),
             local_rstudio: "no-such-rserver".into(),

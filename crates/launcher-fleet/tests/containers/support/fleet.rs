@@ -9,16 +9,15 @@ use std::time::Duration;
 
 use bollard::query_parameters::KillContainerOptions;
 use futures_util::{StreamExt, TryStreamExt};
-use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
-use launcher_domain::identity::TrustedHeader;
 use launcher_fleet::engine::{FoundContainer, Part};
 use launcher_fleet::{
-    ByteStream, ContainerFleet, ContainerOptions, ContainerSettings, Fleet, FleetEvent, MachineSettings, OriginSettings,
+    ByteStream, ContainerFleet, ContainerOptions, ContainerSettings, Fleet, FleetEvent, MachineSettings,
 };
 use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
+use launcher_testkit::machine_settings;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, WorkshopStorage};
 use serde_json::Value;
 
@@ -31,24 +30,8 @@ pub(crate) const APP_IMAGE: &str = "localhost/workshop-launcher/quick:test";
 pub(crate) const VOLUME: &str = "work-abcdefghij";
 
 pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
-    let origins = OriginSettings {
-        public_origin: "http://localhost:8000".parse().unwrap(),
-        workshop_domain: "localhost".to_owned(),
-        trusted_header: TrustedHeader::default(),
-        proxy_secret: None,
-        require_authentication: true,
-        session_cookie_prefix: "_oauth2_proxy".to_owned(),
-        brand: Brand::NONE,
-    };
     ContainerSettings {
-        machine: MachineSettings {
-            data_dir: data_dir.to_owned(),
-            origins,
-            material: "launcher-material".into(),
-            saved_files: None,
-            start_timeout: Duration::from_secs(60),
-            stop_grace: Duration::from_secs(1),
-        },
+        machine: MachineSettings { stop_grace: Duration::from_secs(1), ..machine_settings(data_dir) },
         options: ContainerOptions {
             engine_socket: socket(),
             sidecar_image: SIDECAR_IMAGE.to_owned(),
