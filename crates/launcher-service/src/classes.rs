@@ -191,6 +191,9 @@ impl Launcher {
         if drafts.iter().any(|draft| !is_member_name(&draft.name)) {
             return invalid("/name", FieldRule::Name);
         }
+        if drafts.len() > MAX_MEMBERS {
+            return invalid("", FieldRule::MemberCount);
+        }
         let memberships =
             if removed.is_empty() { Vec::new() } else { self.0.store.memberships(access.class()).await? };
         let is_of_roster = |email: &&EmailAddress| {
@@ -201,9 +204,6 @@ impl Launcher {
         let removed: BTreeSet<&EmailAddress> = removed.iter().filter(is_of_roster).collect();
         // The last draft of a person counts.
         let drafts: BTreeMap<_, _> = drafts.into_iter().map(|draft| (draft.email.clone(), draft)).collect();
-        if drafts.len() > MAX_MEMBERS {
-            return invalid("", FieldRule::MemberCount);
-        }
         let membership = |draft| self.class_files().membership(access.class().class_id, draft);
         let set = drafts.into_values().map(|draft| MemberChange::Set { membership: membership(draft) });
         let remove = removed.iter().map(|email| MemberChange::Remove { email: (*email).clone() });

@@ -33,6 +33,7 @@ async fn several_members_are_set_all_or_none() {
         ),
         (json!([{ "email": "bob@example.org", "role": "boss" }]), "/members/0/role"),
         (json!([{ "email": "bob@example.org", "role": "student", "name": "x".repeat(81) }]), "/name"),
+        (json!(vec![json!({ "email": "bob@example.org", "role": "student" }); 1001]), ""),
     ] {
         let refused = teacher.post_json(&path, &json!({ "members": members })).await.expect(422).json();
         assert_eq!(refused["errors"][0]["pointer"], pointer, "{refused}");
