@@ -91,7 +91,7 @@ TIERS = [
     # Not beside engines: Chromium stops to load pages when they add networks.
     real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser"),
     Tier("simulation", "the service and its clusters with random faults", "need_rust_tests",
-         "TEST_IDLE=1 rust_tests launcher-service:simulation", cpus=0, idle=True, check=True),
+         'SIM_SEEDS="${SIM_SEEDS:-500}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::pin::Pin;
 
 use futures_util::{FutureExt, Stream, StreamExt};
-use launcher_domain::InstanceState;
+use launcher_domain::{Caller, InstanceState};
 use launcher_service::{FeedEvent, Launcher};
 
 use crate::rows::{Rows, Violation, ensure};
@@ -13,6 +13,7 @@ use crate::users::{USERS, caller};
 /// One subscriber of the feed.
 struct Listener {
     person: &'static str,
+    caller: Caller,
     stream: Option<Pin<Box<dyn Stream<Item = FeedEvent> + Send>>>,
     /// Index of the launcher whose feed the listener reads.
     replica: usize,
@@ -29,8 +30,15 @@ pub(crate) struct Listeners(Vec<Listener>);
 
 impl Listeners {
     pub(crate) fn new() -> Self {
-        let listener =
-            |person| Listener { person, stream: None, replica: 0, last: None, begun: 0, told: BTreeMap::new() };
+        let listener = |person| Listener {
+            person,
+            caller: caller(person),
+            stream: None,
+            replica: 0,
+            last: None,
+            begun: 0,
+            told: BTreeMap::new(),
+        };
         Self(USERS.into_iter().map(listener).collect())
     }
 
@@ -46,7 +54,7 @@ impl Listeners {
                 && let Some((replica, launcher)) = replicas.get(count % replicas.len().max(1))
             {
                 listener.replica = *replica;
-                listener.stream = Some(launcher.subscribe(&caller(listener.person), listener.last).boxed());
+                listener.stream = Some(launcher.subscribe(&listener.caller, listener.last).boxed());
             }
             listener.listen()?;
             if listener.last.is_none() {
@@ -60,7 +68,7 @@ impl Listeners {
     pub(crate) fn know(&self, rows: &Rows) -> Result<(), Violation> {
         for listener in &self.0 {
             for row in rows.all.values() {
-                let theirs = caller(listener.person).scope().includes(&row.owner_email);
+                let theirs = listener.caller.scope().includes(&row.owner_email);
                 let told = listener.told.get(&row.k8s_name).copied().unwrap_or_default();
                 let ended_before = row.state == InstanceState::Terminated && row.revision <= listener.begun;
                 ensure(!theirs || told == row.revision || ended_before, || {
@@ -87,7 +95,7 @@ impl Listener {
 
     fn take(&mut self, event: &FeedEvent) -> Result<(), Violation> {
         let row = &event.listed.instance;
-        let theirs = caller(self.person).scope().includes(&row.owner_email);
+        let theirs = self.caller.scope().includes(&row.owner_email);
         ensure(theirs, || {
             format!("{} received {}, which is outside of the caller's scope", self.person, row.k8s_name)
         })?;

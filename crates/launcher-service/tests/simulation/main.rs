@@ -103,7 +103,8 @@ async fn live(world: &mut World) -> Result<(), Violation> {
 
 fn run(seed: u64, aloud: bool) -> Result<Vec<String>, String> {
     // `World::settle` proceeds only when no other task can: external events are not polled after a number of tasks.
-    let runtime = tokio::runtime::Builder::new_current_thread().event_interval(u32::MAX).enable_all().build().unwrap();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    let runtime = runtime.event_interval(u32::MAX).on_thread_park(world::wake_settled).enable_all().build().unwrap();
     runtime.block_on(async {
         let mut world = World::new(seed, aloud).await;
         match live(&mut world).await {

@@ -1,7 +1,10 @@
 //! One simulation run with launchers, operators, a cluster and users. Time advances only when all of them wait.
 
+use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 use std::time::Duration;
 
 use launcher_domain::{ClassRole, Scope};
@@ -40,8 +43,22 @@ pub(crate) const LAUNCHERS: usize = 2;
 /// Number of operators, when all are running.
 pub(crate) const OPERATORS: usize = 2;
 
-/// Time between two looks at the busy database.
-const BREATH: Duration = Duration::from_micros(20);
+thread_local! {
+    /// The waiting [`World::settle`] of this thread's runtime, and the database.
+    static SETTLING: RefCell<Option<(Waker, Store)>> = const { RefCell::new(None) };
+}
+
+/// Continues [`World::settle`] before the runtime would wait, unless the database is busy: it uses real threads, and the
+/// runtime then waits for them.
+pub(crate) fn wake_settled() {
+    SETTLING.with(|slot| {
+        if let Some((waker, store)) = &*slot.borrow()
+            && store.is_at_rest()
+        {
+            waker.wake_by_ref();
+        }
+    });
+}
 
 /// The run of one seed.
 pub(crate) struct World {
@@ -171,16 +188,15 @@ impl World {
     /// Lets all tasks proceed as far as they can without time passing. The runtime continues with this function when no
     /// other task can proceed. It then fires due timers, whose tasks proceed in the next round.
     pub(crate) async fn settle(&self) {
-        let mut calm = 0;
-        while calm < 3 {
-            tokio::task::yield_now().await;
-            // The database uses real threads. While one of them is busy, some task still has work.
-            if self.store.is_at_rest() {
-                calm += 1;
-            } else {
-                calm = 0;
-                std::thread::sleep(BREATH); // pacing: a wait without a sleep would use the time of a processor
-            }
+        for _ in 0..3 {
+            let mut waits = false;
+            poll_fn(|context| {
+                waits = !waits;
+                let settling = waits.then(|| (context.waker().clone(), self.store.clone()));
+                SETTLING.with(|slot| *slot.borrow_mut() = settling);
+                if waits { Poll::Pending } else { Poll::Ready(()) }
+            })
+            .await;
         }
     }
 
