@@ -13,8 +13,11 @@ import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Chromium aborts its requests when the host's networks change, and tests of engines beside these tests add and remove
-# networks. Each file has a network of its own, with the loopback interface only, if the user may create one.
-OWN_NETWORK = ["unshare", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh"]
+# networks. Each file has a network of its own, if the user may create one. With the loopback interface only, Chromium would
+# be offline.
+NETWORK = """ip link set lo up && ip link add net0 type veth peer net1 && ip address add 192.0.2.1/24 dev net0 &&
+ip link set net0 up && ip link set net1 up && exec "$@" """
+OWN_NETWORK = ["unshare", "--net", "sh", "-c", NETWORK, "sh"]
 
 
 def own_network():
