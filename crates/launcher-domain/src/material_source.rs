@@ -5,6 +5,8 @@
 //! `material-NAME` of the workshops' namespace. Otherwise it is the folder `material-secrets/NAME` of the data directory.
 //! The keys of the Secret and the files of the folder have the same names.
 
+use crate::names::is_dns_label;
+
 /// User name: a file of a folder, or a key of a Secret of the type `kubernetes.io/basic-auth`.
 pub const SECRET_USERNAME: &str = "username";
 
@@ -28,19 +30,6 @@ pub const SECRETS_FOLDER: &str = "material-secrets";
 /// for example none of the launcher's own.
 const SECRET_PREFIX: &str = "material-";
 
-const MAX_SECRET_NAME: usize = 63;
-
-/// True for the name of a secret: 1 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends. The
-/// name is a part of file paths and of the names of Kubernetes Secrets.
-#[must_use]
-pub fn is_secret_name(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    (1..=MAX_SECRET_NAME).contains(&name.len())
-        && name.bytes().all(|byte| is_plain(byte) || byte == b'-')
-        && !name.starts_with('-')
-        && !name.ends_with('-')
-}
-
 /// Returns the name of the Kubernetes Secret of a secret.
 #[must_use]
 pub fn kubernetes_secret(name: &str) -> String {
@@ -50,7 +39,7 @@ pub fn kubernetes_secret(name: &str) -> String {
 /// True if a source can name the Kubernetes Secret with this name.
 #[must_use]
 pub fn is_kubernetes_secret(name: &str) -> bool {
-    name.strip_prefix(SECRET_PREFIX).is_some_and(is_secret_name)
+    name.strip_prefix(SECRET_PREFIX).is_some_and(is_dns_label)
 }
 
 /// Maximum characters of a URL.

@@ -56,10 +56,16 @@ pub(crate) fn random_characters(entropy: &dyn Entropy) -> String {
 /// that cannot exist.
 #[must_use]
 pub fn is_k8s_name(text: &str) -> bool {
-    let label = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    is_dns_label(text) && text.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+/// True for a DNS label: 1 to 63 lower-case letters, digits and hyphens, with a letter or a digit at both ends.
+#[must_use]
+pub fn is_dns_label(text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     (1..=63).contains(&text.len())
-        && text.bytes().all(label)
-        && text.starts_with(|first: char| first.is_ascii_lowercase())
+        && text.bytes().all(|byte| is_plain(byte) || byte == b'-')
+        && !text.starts_with('-')
         && !text.ends_with('-')
 }
 

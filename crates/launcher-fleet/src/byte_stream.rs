@@ -36,7 +36,6 @@ pub fn written_by(write: impl FnOnce(&mut dyn Write) -> io::Result<()> + Send + 
     ReceiverStream::new(receiver).boxed()
 }
 
-/// Sends what is written to a channel.
 struct Sender(mpsc::Sender<io::Result<Bytes>>);
 
 impl Write for Sender {

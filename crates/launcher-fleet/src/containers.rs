@@ -40,8 +40,7 @@ pub use settings::{ContainerOptions, ContainerSettings};
 pub mod tested {
     pub use super::build::{BuildSettings, app, seccomp_profile, sidecar};
     pub use super::engine::{
-        ContainerEvent, ContainerState, Engine, EngineError, EngineInfo, EngineKind, FoundContainer, ProcessLimits,
-        PullProgress,
+        ContainerState, Engine, EngineError, EngineInfo, EngineKind, FoundContainer, ProcessLimits, PullProgress,
     };
     pub use super::names::Part;
 }

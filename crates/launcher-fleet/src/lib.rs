@@ -13,11 +13,9 @@ mod source_check;
 pub use byte_stream::{ByteStream, STREAM_BYTES, written_by};
 pub use containers::{ContainerFleet, ContainerOptions, ContainerSettings};
 pub use kubernetes::KubernetesFleet;
-pub use local::keeper;
-pub use local::{LocalFleet, LocalPrograms, LocalSettings};
+pub use local::{LocalFleet, LocalPrograms, LocalSettings, keeper};
 pub use machine::{
-    DataDirError, Gateway, InvalidOrigin, MachineFleetError, MachineSettings, OriginSettings, Unserved,
-    notice_response, own_response,
+    DataDirError, Gateway, MachineFleetError, MachineSettings, OriginSettings, Unserved, notice_response, own_response,
 };
 pub use port::{
     Archives, Deletion, Fleet, FleetError, FleetEvent, ImageState, Images, MAX_READ_WAIT, ReadError, SavedFiles,

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use futures_util::stream::BoxStream;
+use launcher_domain::names::is_volume_name;
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{ArchiveToken, FailureReason, MaterialFinding, SecretValues};
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec};
@@ -23,8 +24,8 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// updates only the Workshop with that uid, and does not create it again if it is gone.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry. A Workshop that is gone also gives this error, and the
-    /// watch reports its deletion. [`FleetError::Refused`]: the fleet will never accept this spec.
+    /// [`FleetError::Unavailable`] also for a Workshop that is gone: the watch reports its deletion.
+    /// [`FleetError::Refused`]: the fleet will never accept this spec.
     async fn apply(&self, workshop: &Workshop) -> Result<Workshop, FleetError> {
         self.apply_with_secrets(workshop, &SecretValues::default()).await
     }
@@ -32,30 +33,20 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// Does the same as [`Fleet::apply`], and gives the app the values of the variables that `spec.secretEnv` names. The
     /// app never starts without them. Workshop, status and events do not contain them, and they are gone with the Workshop.
     /// The values of a Workshop never change: later calls may repeat or omit them.
-    ///
-    /// # Errors
-    /// As [`Fleet::apply`].
     async fn apply_with_secrets(&self, workshop: &Workshop, secrets: &SecretValues) -> Result<Workshop, FleetError>;
 
     /// Deletes the Workshop with this name. With a uid, it deletes only the Workshop with that uid, and not a later
     /// Workshop with the same name.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry.
     async fn delete(&self, name: &str, uid: Option<&str>) -> Result<Deletion, FleetError>;
 
     /// Returns the Workshop with this name, or `None` if it does not exist.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: it is unknown whether the Workshop exists, and the caller should retry.
     /// [`FleetError::Refused`]: the Workshop exists but cannot be parsed.
     async fn get(&self, name: &str) -> Result<Option<Workshop>, FleetError>;
 
     /// Returns the identity of this fleet, to which the rows of the database belong. It never changes for the same data
     /// directory or Kubernetes namespace.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry.
     async fn identity(&self) -> Result<String, FleetError>;
 
     /// Streams all Workshops as [`FleetEvent::Relisted`], then each change. If changes were lost, the stream sends all
@@ -67,8 +58,8 @@ pub trait Fleet: Debug + Send + Sync + 'static {
     /// has it in `spec.storage`, and never deletes one without this call.
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: the volume may still exist, for example because a workload still uses it. The caller
-    /// should retry. [`FleetError::Refused`]: the name is not one of a volume.
+    /// [`FleetError::Unavailable`] also while a workload uses the volume. [`FleetError::Refused`]: the name is not one of a
+    /// volume.
     async fn delete_volume(&self, name: &str) -> Result<(), FleetError>;
 
     /// Returns the archives of files; `None` if the fleet cannot read files.
@@ -92,9 +83,6 @@ pub trait Fleet: Debug + Send + Sync + 'static {
 pub trait SourceChecks: Debug + Send + Sync {
     /// Loads public sources without placing them, within the rules of the network that apply to workshops. Returns one
     /// finding for each source. This call takes at most 30 seconds.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry.
     async fn check(&self, sources: &[MaterialSource]) -> Result<Vec<MaterialFinding>, FleetError>;
 }
 
@@ -105,12 +93,13 @@ pub trait Archives: Debug + Send + Sync {
     /// volume. The archive of a missing volume is empty. This call takes at most [`MAX_READ_WAIT`].
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: the name is not one of a volume.
-    /// [`ReadError::NotReady`].
+    /// [`FleetError::Refused`]: the name is not one of a volume. [`ReadError::NotReady`].
     async fn read(&self, volume: &str) -> Result<ByteStream, ReadError>;
 
     /// True if [`Archives::read_app`] can read the files of a Workshop with this spec and a `spec.snapshot`.
-    fn can_read_app(&self, spec: &WorkshopSpec) -> bool;
+    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
+        spec.storage.is_none()
+    }
 
     /// True if a Workshop with this spec can start with `spec.restore`.
     fn can_restore(&self, spec: &WorkshopSpec) -> bool;
@@ -119,7 +108,7 @@ pub trait Archives: Debug + Send + Sync {
     /// `token` is the one whose hash is in the spec. Returns when the Workshop has the files, or waits no longer. If they
     /// cannot be read, the Workshop fails. Fleets on one machine place the files without this call.
     async fn send_saved_files(&self, workshop: &str, token: &ArchiveToken) {
-        let (_, _) = (workshop, token);
+        let _ = (workshop, token);
     }
 
     /// Returns the files of the app of a running Workshop with `spec.snapshot` as a tar archive: those of its directory,
@@ -127,8 +116,7 @@ pub trait Archives: Debug + Send + Sync {
     /// takes at most [`MAX_READ_WAIT`].
     ///
     /// # Errors
-    /// [`FleetError::Unavailable`]: the caller should retry. [`FleetError::Refused`]: no Workshop has this name, or it has
-    /// no readable files. [`ReadError::NotReady`].
+    /// [`FleetError::Refused`]: no Workshop has this name, or it has no readable files. [`ReadError::NotReady`].
     async fn read_app(&self, workshop: &str, token: &ArchiveToken) -> Result<ByteStream, ReadError>;
 }
 
@@ -138,16 +126,12 @@ pub trait SavedFiles: Debug + Send + Sync + 'static {
     /// Returns the files of a snapshot as a tar archive of files and directories, with limits for their number and size. Each
     /// path is relative, and stays below the directory that gets the files. An error in the stream means that the archive is
     /// incomplete.
-    ///
-    /// # Errors
-    /// [`SavedFilesError`].
     async fn open(&self, snapshot: &str) -> Result<ByteStream, SavedFilesError>;
 }
 
 /// Error of [`SavedFiles::open`].
 #[derive(Debug, thiserror::Error)]
 pub enum SavedFilesError {
-    /// The files are deleted.
     #[error("the saved files no longer exist")]
     Missing,
     /// Temporary: the same call may succeed later.
@@ -158,17 +142,10 @@ pub enum SavedFilesError {
 /// The images on the machine of a fleet.
 #[async_trait]
 pub trait Images: Debug + Send + Sync {
-    /// Returns the state of an image.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`]: the state is unknown, and the caller should retry.
     async fn state(&self, image: &str) -> Result<ImageState, FleetError>;
 
     /// Begins to pull an image in the background, unless the image is ready or is already pulled. Returns the new state.
     /// The pull ends without the image if the fleet is closed.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`]: no pull has begun, and the caller should retry.
     async fn begin_pull(&self, image: &str) -> Result<ImageState, FleetError>;
 }
 
@@ -177,12 +154,10 @@ pub trait Images: Debug + Send + Sync {
 pub enum ImageState {
     /// The image is not on the machine. The next launch pulls it.
     Missing,
-    /// The image is being pulled.
     Pulling {
         /// Downloaded part of the known bytes: 0 before the download begins, and 100 while the image is unpacked.
         percent: u32,
     },
-    /// The image is on the machine.
     Ready,
     /// The image is not on the machine, and its last pull has failed. The next launch pulls it again.
     Failed(Box<FailureReason>),
@@ -191,7 +166,6 @@ pub enum ImageState {
 /// Progress of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
-    /// The Workshop does not exist any more.
     Gone,
     /// The Workshop is being deleted. The watch sends [`FleetEvent::Deleted`] when it is gone.
     InProgress,
@@ -203,16 +177,14 @@ pub enum FleetEvent {
     /// All readable Workshops. A Workshop that is not in the list is gone or unreadable: [`Fleet::get`] distinguishes
     /// the two.
     Relisted(Vec<Workshop>),
-    /// A Workshop was created or changed.
     Applied(Box<Workshop>),
     /// A Workshop and its workload are gone.
     Deleted(Box<Workshop>),
 }
 
-/// Error of a call to a fleet.
 #[derive(Debug, thiserror::Error)]
 pub enum FleetError {
-    /// Temporary: the same call may succeed later.
+    /// Temporary: the same call may succeed later, so the caller should retry. Every call can fail with it.
     #[error("fleet unavailable: {0}")]
     Unavailable(String),
     /// Permanent: the fleet will never accept this Workshop.
@@ -223,7 +195,6 @@ pub enum FleetError {
 /// Error of [`Archives::read`].
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// Error of a call to the fleet.
     #[error(transparent)]
     Fleet(#[from] FleetError),
     /// The fleet could not open the volume in time: for example, no node has room. The message is for administrators.
@@ -237,10 +208,6 @@ pub const MAX_READ_WAIT: Duration = Duration::from_secs(45);
 /// Error message of [`Fleet::apply`] when the Workshop with the given uid is gone.
 pub(crate) const GONE: &str = "the Workshop to change no longer exists";
 
-/// Checks that the files of the Workshop's app can be read.
-///
-/// # Errors
-/// [`FleetError::Refused`]: the Workshop has ended, has its files in a volume, or has no `spec.snapshot`.
 pub(crate) fn check_readable(workshop: &Workshop) -> Result<(), FleetError> {
     let has_ended = workshop.metadata.deletion_timestamp.is_some()
         || workshop.status.as_ref().is_some_and(|status| status.phase.is_final());
@@ -253,7 +220,14 @@ pub(crate) fn check_readable(workshop: &Workshop) -> Result<(), FleetError> {
     Err(FleetError::Refused(format!("the files of {} cannot be read: {reason}", workshop.name_any())))
 }
 
-/// Returns the error of a name that no Workshop has.
+/// Refuses a name that is not one of a volume. The name becomes a directory, or the name of the engine's volume.
+pub(crate) fn validate_volume(volume: &str) -> Result<(), FleetError> {
+    if is_volume_name(volume) {
+        return Ok(());
+    }
+    Err(FleetError::Refused(format!("{volume:?} is not the name of a volume")))
+}
+
 pub(crate) fn missing(name: &str) -> FleetError {
     FleetError::Refused(format!("no Workshop has the name {name:?}"))
 }

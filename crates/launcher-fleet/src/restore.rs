@@ -13,18 +13,14 @@ use crate::port::{SavedFiles, SavedFilesError};
 
 /// Attempts to place the files. The object store may be unavailable for a moment.
 pub(crate) const ATTEMPTS: u32 = 5;
-/// Delay before the next attempt.
 const RETRY_DELAY: Duration = Duration::from_secs(2);
 /// Maximum time of one attempt.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(300);
 
-/// Error of an attempt to place the files.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RestoreError {
-    /// Another attempt would fail, too.
     #[error("{0}")]
     Final(String),
-    /// Another attempt may succeed.
     #[error("{0}")]
     Temporary(String),
 }
@@ -64,7 +60,6 @@ impl From<io::Error> for RestoreError {
     }
 }
 
-/// Opens the files.
 pub(crate) async fn open(
     source: Option<&Arc<dyn SavedFiles>>,
     restore: &WorkshopRestore,
@@ -74,9 +69,6 @@ pub(crate) async fn open(
 }
 
 /// Waits before the next attempt.
-///
-/// # Errors
-/// The same error: there is no further attempt.
 pub(crate) async fn wait_to_retry(workshop: &str, error: RestoreError, attempt: u32) -> Result<(), RestoreError> {
     tracing::warn!(workshop, %error, attempt, "placing saved files failed");
     if attempt < ATTEMPTS && matches!(error, RestoreError::Temporary(_)) {

@@ -29,9 +29,7 @@ const MAX_OUTPUT: u64 = 64 * 1024;
 #[derive(Debug, Clone)]
 pub struct SourceChecker {
     program: PathBuf,
-    /// Directory of the file.
     directory: PathBuf,
-    /// Arguments of the program.
     args: Vec<String>,
     environment: BTreeMap<OsString, OsString>,
 }

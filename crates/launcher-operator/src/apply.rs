@@ -10,17 +10,16 @@ use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::Patch;
 use kube::core::NamespaceResourceScope;
-use kube::runtime::reflector::{self, ObjectRef, Store};
 use kube::{Resource, ResourceExt};
+use launcher_workshop::is_managed;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::build::Manifests;
-use crate::children::Children;
 use crate::context::Context;
 use crate::memory::{Applied as LastApply, Id, Version};
-use crate::metadata::{FOREGROUND, creation, deletion_of, is_managed, is_owned_by, merge, only, server_side_apply};
+use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
 pub(crate) use refusal::ApplyError;
@@ -34,7 +33,6 @@ pub(crate) mod refusal;
 pub(crate) struct Applied {
     /// URL for the owner; `None` if the Workshop is not exposed.
     pub(crate) url: Option<String>,
-    /// How the Workshop is exposed.
     pub(crate) exposure: Exposure,
     /// Creation of the workload: of its Service, which exists as long as the workload; `None` until the Service is in
     /// the watch cache.
@@ -44,9 +42,6 @@ pub(crate) struct Applied {
 /// Applies all resources of a Workshop that has these pods in the watch cache. Pods and time must be the ones by which the
 /// reconcile decided whether it needs a live read. Returns the result of the Service and the Ingress separately: the pod
 /// exists also without them.
-///
-/// # Errors
-/// The pod or its claim was refused.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
@@ -63,12 +58,14 @@ pub(crate) async fn apply(
     }
     ensure_pod(context, uid, pod, plan).await?;
     let id = Id { name, uid };
-    let service = ensure_object(context, id, service, version_by_change, &children.services).await;
+    let namespace = &context.settings.namespace;
+    let [_, seen_service, seen_ingress] = children.metadata(namespace, name);
+    let service = ensure_object(context, id, service, seen_service).await;
     let ingress = match ingress {
-        Some(ingress) => ensure_object(context, id, ingress, version_by_change, &children.ingresses).await,
-        None => delete_object::<Ingress, _>(context, name, uid, &children.ingresses).await,
+        Some(ingress) => ensure_object(context, id, ingress, seen_ingress).await,
+        None => delete_object::<Ingress>(context, uid, seen_ingress).await,
     };
-    let created = children.service_created(&context.settings.namespace, name);
+    let created = children.service_created(namespace, name);
     let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
     Ok((applied, service.and(ingress)))
 }
@@ -76,11 +73,11 @@ pub(crate) async fn apply(
 /// Deletes all resources of a Workshop that are in the watch cache, at the same time. Does not wait for the garbage
 /// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
-    let Children { services, ingresses, pods, .. } = &context.children;
+    let [pod, service, ingress] = context.children.metadata(&context.settings.namespace, name);
     let (ingress, service, pod) = join3(
-        delete_object::<Ingress, _>(context, name, uid, ingresses),
-        delete_object::<Service, _>(context, name, uid, services),
-        delete_object::<Pod, _>(context, name, uid, pods),
+        delete_object::<Ingress>(context, uid, ingress),
+        delete_object::<Service>(context, uid, service),
+        delete_object::<Pod>(context, uid, pod),
     )
     .await;
     ingress.and(service).and(pod)?;
@@ -90,29 +87,26 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
 
 /// Returns a version that changes with every change of the object. It includes changes of annotations, because an
 /// Ingress names the auth middleware in an annotation.
-fn version_by_change(metadata: &ObjectMeta) -> Version {
+fn version(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
 
-/// Applies an object. Sends no request if the memory shows that the object is unchanged since its last apply.
-async fn ensure_object<K, S>(
+/// A kind of objects of a workload.
+trait Object: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned {}
+
+impl<K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned> Object for K {}
+
+/// Applies an object. Sends no request if the memory shows that the object, as `seen`, is unchanged since its last apply.
+async fn ensure_object<K: Object + Serialize>(
     context: &Context,
     id: Id<'_>,
     wanted: &K,
-    version: fn(&ObjectMeta) -> Version,
-    seen: &Store<S>,
-) -> Result<(), ApplyError>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + Serialize + DeserializeOwned,
-    S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
-{
-    let name = wanted.name_any();
-    let kind = K::kind(&());
-    if let Some(object) = seen.get(&ObjectRef::new(&name).within(&context.settings.namespace)) {
-        let last = LastApply::new(wanted, version(Resource::meta(&*object)));
-        if context.memory.is_applied(id.uid, &kind, &last) {
-            return Ok(());
-        }
+    seen: Option<ObjectMeta>,
+) -> Result<(), ApplyError> {
+    let (name, kind) = (wanted.name_any(), K::kind(&()));
+    let last = seen.map(|seen| LastApply::new(wanted, version(&seen)));
+    if last.is_some_and(|last| context.memory.is_applied(id.uid, &kind, &last)) {
+        return Ok(());
     }
     context.fence.check()?;
     let applied = context.api::<K>().patch(&name, &server_side_apply(), &Patch::Apply(wanted)).await;
@@ -122,25 +116,18 @@ where
 }
 
 /// Deletes an object if the Workshop with this uid owns it. An object of another Workshop with the same name stays.
-async fn delete_object<K, S>(context: &Context, name: &str, uid: &str, seen: &Store<S>) -> Result<(), ApplyError>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
-    S: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
-{
-    let namespace = &context.settings.namespace;
-    let Some(object) = seen.get(&ObjectRef::new(name).within(namespace)) else { return Ok(()) };
-    let metadata = Resource::meta(&*object);
-    if is_owned_by(metadata, uid) { delete_exactly::<K>(context, metadata).await } else { Ok(()) }
+async fn delete_object<K: Object>(context: &Context, uid: &str, seen: Option<ObjectMeta>) -> Result<(), ApplyError> {
+    match seen {
+        Some(metadata) if is_owned_by(&metadata, uid) => delete_exactly::<K>(context, &metadata).await,
+        _ => Ok(()),
+    }
 }
 
 /// Deletes the object with this metadata in the background, unless it is being deleted.
 ///
 /// If the garbage collector was faster, it has deleted the object in the foreground, for example a Service because of its
 /// EndpointSlices. It then needs minutes when many Workshops end. This deletion removes such an object at once.
-async fn delete_exactly<K>(context: &Context, metadata: &ObjectMeta) -> Result<(), ApplyError>
-where
-    K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned,
-{
+async fn delete_exactly<K: Object>(context: &Context, metadata: &ObjectMeta) -> Result<(), ApplyError> {
     let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND);
     if metadata.deletion_timestamp.is_some() && !waits_for_collector {
         return Ok(());

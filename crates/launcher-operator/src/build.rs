@@ -16,7 +16,6 @@ pub use archive::{MAX_DOWNLOAD_SECONDS, reader_pod};
 pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 pub(crate) use pod::relative_expiry;
 pub use pod::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
 use serde::Serialize;
@@ -44,16 +43,6 @@ pub struct Manifests {
     pub url: Option<String>,
 }
 
-impl Manifests {
-    /// Returns the metadata of the objects that end with the Workshop.
-    #[must_use]
-    pub fn metadata(&self) -> Vec<&ObjectMeta> {
-        let Self { pod, claim: _, service, ingress, url: _ } = self;
-        [&pod.metadata, &service.metadata].into_iter().chain(ingress.as_ref().map(|it| &it.metadata)).collect()
-    }
-}
-
-/// Builds the resources of a Workshop.
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
     let exposure = settings.exposure();

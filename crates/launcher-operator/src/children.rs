@@ -38,9 +38,9 @@ pub(crate) type Guarded = DeserializeGuard<Workshop>;
 /// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
 pub(crate) struct Children {
-    pub(crate) services: Store<PartialObjectMeta<Service>>,
-    pub(crate) ingresses: Store<PartialObjectMeta<Ingress>>,
-    pub(crate) pods: Store<Pod>,
+    services: Store<PartialObjectMeta<Service>>,
+    ingresses: Store<PartialObjectMeta<Ingress>>,
+    pods: Store<Pod>,
     ready: Arc<OnceCell<()>>,
 }
 
@@ -75,40 +75,33 @@ impl Children {
 
     /// True if the cache has the Service of the Workshop, and its Ingress if it needs an `ingress`.
     pub(crate) fn has_routes(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
-        let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
-        is_cached(&self.services, namespace, &name, &uid)
-            && (!ingress || is_cached(&self.ingresses, namespace, &name, &uid))
+        let uid = workshop.uid().unwrap_or_default();
+        let [_, service, found_ingress] = self.metadata(namespace, &workshop.name_any());
+        let is_ours = |found: Option<ObjectMeta>| found.is_some_and(|found| is_owned_by(&found, &uid));
+        is_ours(service) && (!ingress || is_ours(found_ingress))
     }
 
     /// True if the cache has a resource of the Workshop with this name and uid.
     pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
-        let Self { services, ingresses, pods, ready: _ } = self;
-        is_cached(pods, namespace, name, uid)
-            || is_cached(services, namespace, name, uid)
-            || is_cached(ingresses, namespace, name, uid)
+        self.metadata(namespace, name).iter().flatten().any(|found| is_owned_by(found, uid))
     }
 
-    /// Returns the creation time of the Workshop's Service.
     pub(crate) fn service_created(&self, namespace: &str, name: &str) -> Option<Timestamp> {
-        let service = self.services.get(&ObjectRef::new(name).within(namespace))?;
-        service.metadata.creation_timestamp.as_ref().map(|time| time.0)
+        cached(&self.services, namespace, name)?.creation_timestamp.map(|time| time.0)
     }
 
     /// Returns the uid of the Workshop that owns the resources with this name. Returns `None` if the cache has no such
     /// resource, or if all are being deleted.
     pub(crate) fn owner_of_live(&self, namespace: &str, name: &str) -> Option<String> {
-        fn owner<K>(seen: &Store<K>, namespace: &str, name: &str) -> Option<String>
-        where
-            K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
-        {
-            let object = seen.get(&ObjectRef::new(name).within(namespace))?;
-            let metadata = Resource::meta(&*object);
-            workshop_uid(metadata).filter(|_| metadata.deletion_timestamp.is_none()).map(str::to_owned)
-        }
+        let found = self.metadata(namespace, name);
+        let mut live = found.iter().flatten().filter(|found| found.deletion_timestamp.is_none());
+        live.find_map(workshop_uid).map(str::to_owned)
+    }
+
+    /// Returns the metadata of the cached pod, Service and Ingress with this name.
+    pub(crate) fn metadata(&self, namespace: &str, name: &str) -> [Option<ObjectMeta>; 3] {
         let Self { services, ingresses, pods, ready: _ } = self;
-        owner(pods, namespace, name)
-            .or_else(|| owner(services, namespace, name))
-            .or_else(|| owner(ingresses, namespace, name))
+        [cached(pods, namespace, name), cached(services, namespace, name), cached(ingresses, namespace, name)]
     }
 
     /// Returns the name of a Workshop whose pod has this volume, other than the Workshop with this uid. A terminating pod
@@ -152,13 +145,11 @@ impl Watches {
     }
 }
 
-/// True if the cache has an object with this name, and the Workshop with this uid owns it.
-fn is_cached<K>(seen: &Store<K>, namespace: &str, name: &str, uid: &str) -> bool
+fn cached<K>(seen: &Store<K>, namespace: &str, name: &str) -> Option<ObjectMeta>
 where
     K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
 {
-    let found = seen.get(&ObjectRef::new(name).within(namespace));
-    found.is_some_and(|object| is_owned_by(Resource::meta(&*object), uid))
+    seen.get(&ObjectRef::new(name).within(namespace)).map(|object| Resource::meta(&*object).clone())
 }
 
 fn metadata_of<K>(
@@ -220,7 +211,6 @@ fn workshop_ref(object: &impl ResourceExt) -> Option<ObjectRef<Guarded>> {
     Some(ObjectRef::new(&object.name_any()).within(&object.namespace()?))
 }
 
-/// Removes managed fields and annotations.
 fn prune_metadata(metadata: &mut ObjectMeta) {
     metadata.managed_fields = None;
     metadata.annotations = None;

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
+use kube::api::{ApiResource, DynamicObject};
 use kube::core::NamespaceResourceScope;
 use kube::runtime::events::Reporter;
 use kube::{Api, Client, Resource};
 use launcher_domain::Clock;
+use launcher_workshop::Workshop;
 
 use crate::children::Children;
-use crate::lease::Fence;
+use crate::lease::{Fence, NotLeading};
 use crate::memory::Memory;
 use crate::metrics::Metrics;
 use crate::settings::OperatorSettings;
@@ -32,5 +34,31 @@ impl Context {
         K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
     {
         Api::namespaced(self.client.clone(), &self.settings.namespace)
+    }
+
+    /// Returns the API of Workshops that may be unreadable.
+    pub(crate) fn untyped_workshops(&self) -> Api<DynamicObject> {
+        let resource = ApiResource::erase::<Workshop>(&());
+        Api::namespaced_with(self.client.clone(), &self.settings.namespace, &resource)
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum RequestError {
+    #[error(transparent)]
+    NotLeading(#[from] NotLeading),
+    #[error("failed to {0}: {1}")]
+    Failed(String, kube::Error),
+}
+
+impl RequestError {
+    /// Adds the purpose of the request: a verb with its object.
+    pub(crate) fn to(purpose: &str) -> impl Fn(kube::Error) -> Self {
+        move |error| Self::Failed(purpose.to_owned(), error)
+    }
+
+    /// True if the object has changed since it was read.
+    pub(crate) fn is_conflict(&self) -> bool {
+        matches!(self, Self::Failed(_, kube::Error::Api(status)) if status.code == 409)
     }
 }

@@ -16,6 +16,7 @@ use launcher_workshop::lifecycle::{App, Deadline, Routes, Start, StartTimeout, W
 
 use crate::settings::OperatorSettings;
 use container::material_report;
+pub(crate) use container::{app, init};
 pub use crashes::UnrecordedCrash;
 use crashes::app_crashes;
 pub(crate) use crashes::crashes_before_readiness;
@@ -31,7 +32,6 @@ const SEARCH_INTERVAL: Duration = Duration::from_secs(30);
 /// What the operator knows about the workload of a Workshop.
 #[derive(Debug, Clone)]
 pub struct Look<'a> {
-    /// The Workshop.
     pub workshop: &'a Workshop,
     /// The pods of the workload, in any order.
     pub pods: &'a [Pod],
@@ -66,7 +66,6 @@ pub(crate) fn pull_fails(pods: &[Pod]) -> bool {
     live.any(|pod| pod::failed_pull(pod).is_some())
 }
 
-/// Diagnoses a workload at `now`.
 #[must_use]
 pub fn diagnose(look: Look<'_>, settings: &OperatorSettings, now: Timestamp) -> Diagnosis {
     let Look { workshop, pods, gone, created, seen, pull_fails_since, routes } = look;
@@ -125,7 +124,6 @@ pub fn diagnose(look: Look<'_>, settings: &OperatorSettings, now: Timestamp) -> 
     Diagnosis { workload, stuck_pod, silent_pod, unrecorded }
 }
 
-/// True if the app of the Workshop has been ready at some time.
 pub(crate) fn was_ready(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
 }

@@ -13,34 +13,29 @@ use kube::runtime::controller::{self, Action};
 use kube::runtime::{Config, Controller, watcher};
 use kube::{Resource, ResourceExt};
 use launcher_workshop::app::SIDECAR_PORT;
-use launcher_workshop::{APP_LABEL, WorkshopDownload, WorkshopDownloadStatus};
+use launcher_workshop::{APP_LABEL, WorkshopDownload, WorkshopDownloadStatus, is_managed};
 use serde_json::json;
 use tokio::time::timeout;
 
 use crate::build::{MAX_DOWNLOAD_SECONDS, reader_pod};
 use crate::children::watch;
-use crate::context::Context;
+use crate::context::{Context, RequestError};
 use crate::diagnose::{condition, has_ended};
-use crate::lease::NotLeading;
-use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_managed, is_owned_by, server_side_apply};
+use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_owned_by, server_side_apply};
 
 /// Interval of checks for the pods of a download. They have no watch, because only few downloads exist at a time.
 const POLL: Duration = Duration::from_secs(1);
 /// Timeout of one reconcile, which is then retried.
 const DEADLINE: Duration = Duration::from_secs(30);
-/// Delay of the retry after an error.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Maximum age of a download whose pod was never ready. The launcher waits for 30 seconds, and deletes the download itself.
 const START: SignedDuration = SignedDuration::from_secs(90);
 
-/// Error of a reconcile. The operator retries the reconcile.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum DownloadError {
     #[error(transparent)]
-    NotLeading(#[from] NotLeading),
-    #[error("failed to {0}: {1}")]
-    Request(&'static str, kube::Error),
+    Request(#[from] RequestError),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
     Slow,
 }
@@ -69,14 +64,17 @@ fn note<E: std::error::Error>(error: &controller::Error<E, watcher::Error>) {
 }
 
 async fn reconcile(download: Arc<WorkshopDownload>, context: Arc<Context>) -> Result<Action, DownloadError> {
-    let outcome = timeout(DEADLINE, reconcile_one(&download, &context)).await.unwrap_or(Err(DownloadError::Slow));
+    let outcome = match timeout(DEADLINE, reconcile_one(&download, &context)).await {
+        Ok(outcome) => outcome.map_err(DownloadError::from),
+        Err(_) => Err(DownloadError::Slow),
+    };
     if let Err(error) = &outcome {
         tracing::warn!(download = %download.name_any(), %error, "reconcile of a download failed, retrying");
     }
     outcome
 }
 
-async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result<Action, DownloadError> {
+async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result<Action, RequestError> {
     if download.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
@@ -93,31 +91,24 @@ async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result
 }
 
 /// Lists the pods that have the volume: of workshops, and of downloads.
-async fn pods_with_volume(download: &WorkshopDownload, context: &Context) -> Result<Vec<Pod>, DownloadError> {
+async fn pods_with_volume(download: &WorkshopDownload, context: &Context) -> Result<Vec<Pod>, RequestError> {
     let params = ListParams::default().labels(&format!("{VOLUME_LABEL}={}", download.spec.volume));
-    let listed =
-        context.api::<Pod>().list(&params).await.map_err(|error| DownloadError::Request("list pods", error))?;
-    Ok(listed.items)
+    Ok(context.api::<Pod>().list(&params).await.map_err(RequestError::to("list pods"))?.items)
 }
 
 /// Creates the pod, after checks that do not rely on the watch cache: the download still exists, and the volume is one of
 /// this operator.
-async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), DownloadError> {
+async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), RequestError> {
     let found = context.api::<WorkshopDownload>().get_opt(&download.name_any()).await;
-    let found = found.map_err(|error| DownloadError::Request("read the download", error))?;
+    let found = found.map_err(RequestError::to("read the download"))?;
     if found.is_none_or(|found| found.uid() != download.uid()) {
         return Ok(());
     }
     let claim = context.api::<PersistentVolumeClaim>().get_metadata_opt(&download.spec.volume).await;
-    let claim = claim.map_err(|error| DownloadError::Request("read the PersistentVolumeClaim", error))?;
+    let claim = claim.map_err(RequestError::to("read the PersistentVolumeClaim"))?;
     if !claim.as_ref().is_some_and(is_managed) {
-        return end(
-            download,
-            None,
-            "the volume does not exist, or does not have the label managed-by: workshop-launcher",
-            context,
-        )
-        .await;
+        let reason = "the volume does not exist, or does not have the label managed-by: workshop-launcher";
+        return end(download, None, reason, context).await;
     }
     context.fence.check()?;
     match context.api::<Pod>().create(&creation(), &reader_pod(download, &context.settings)).await {
@@ -132,7 +123,7 @@ async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), Do
             let status = WorkshopDownloadStatus { message: Some(refusal.message.clone()), address: None };
             write(download, status, context).await
         }
-        Err(error) => Err(DownloadError::Request("create the pod", error)),
+        Err(error) => Err(RequestError::to("create the pod")(error)),
     }
 }
 
@@ -143,7 +134,7 @@ async fn end(
     pod: Option<&Pod>,
     reason: &'static str,
     context: &Context,
-) -> Result<(), DownloadError> {
+) -> Result<(), RequestError> {
     context.fence.check()?;
     tracing::info!(download = %download.name_any(), reason, "ending a download");
     if let Some(pod) = pod.filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
@@ -160,7 +151,7 @@ async fn write(
     download: &WorkshopDownload,
     status: WorkshopDownloadStatus,
     context: &Context,
-) -> Result<(), DownloadError> {
+) -> Result<(), RequestError> {
     if download.status.as_ref() == Some(&status) {
         return Ok(());
     }
@@ -177,22 +168,22 @@ async fn write(
 }
 
 /// The launcher deletes a download at any time, and its pod is then deleted, too.
-fn unless_gone(action: &'static str, outcome: Result<(), kube::Error>) -> Result<(), DownloadError> {
+fn unless_gone(action: &str, outcome: Result<(), kube::Error>) -> Result<(), RequestError> {
     match outcome {
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        outcome => outcome.map_err(|error| DownloadError::Request(action, error)),
+        outcome => outcome.map_err(RequestError::to(action)),
     }
 }
 
-/// Next step of a download.
 #[derive(Debug, PartialEq)]
 enum Step<'a> {
-    /// Create the pod.
     Create,
     /// Write this status, and check again.
     Report(WorkshopDownloadStatus),
-    /// Delete the pod and the download.
-    End { pod: Option<&'a Pod>, reason: &'static str },
+    End {
+        pod: Option<&'a Pod>,
+        reason: &'static str,
+    },
 }
 
 /// Returns the next step of a download. `pods` are all pods with its volume.
@@ -250,7 +241,6 @@ fn ready_address(pod: &Pod) -> Option<SocketAddr> {
     Some(SocketAddr::new(ip, SIDECAR_PORT))
 }
 
-/// Returns the reason why a pod is not ready.
 fn obstacle(pod: &Pod) -> String {
     let scheduled = condition(pod, "PodScheduled").filter(|condition| condition.status == "False");
     if let Some(message) = scheduled.and_then(|condition| condition.message.clone()) {

@@ -72,15 +72,12 @@ async fn collect(context: &Context, workshop: &Workshop, failure: Failure) -> Fa
 async fn query(context: &Context, workshop: &Workshop, mut failure: Failure) -> Failure {
     match &failure.details {
         None => {}
-        Some(DetailSource::Log { pod, container }) => {
+        Some(DetailSource::Log { pod, container, has_ended }) => {
             if failure.reason.code == FailureCode::StartTimeout {
                 let elsewhere = listens_elsewhere(context, workshop, pod).await;
                 failure.reason = failure.reason.with_listening(elsewhere.as_ref());
             }
-            failure.log_tail = log_tail(context, pod, container, [true, false, true]).await;
-        }
-        Some(DetailSource::EndedLog { pod, container }) => {
-            failure.log_tail = log_tail(context, pod, container, [false, true, false]).await;
+            failure.log_tail = log_tail(context, pod, container, [!has_ended, *has_ended, !has_ended]).await;
         }
         Some(DetailSource::Events { pod }) => {
             if let Some(warning) = last_warning(context, pod).await {
@@ -96,9 +93,8 @@ async fn query(context: &Context, workshop: &Workshop, mut failure: Failure) -> 
 /// or become that of the other run.
 async fn log_tail(context: &Context, pod: &str, container: &str, runs: [bool; 3]) -> Option<String> {
     for previous in runs {
-        let text = read_log(context, pod, container, previous).await;
-        if text.is_some() {
-            return text;
+        if let Some(text) = read_log(context, pod, container, previous).await {
+            return Some(text);
         }
     }
     None

@@ -11,8 +11,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::MicroTime;
+use kube::Api;
 use kube::api::{ObjectMeta, PostParams};
-use kube::{Api, Client};
 use launcher_domain::Clock;
 use launcher_domain::sync::lock;
 use tokio::time::{Instant, sleep, timeout};
@@ -29,18 +29,6 @@ pub(crate) struct Election {
 }
 
 impl Election {
-    pub(crate) fn new(
-        client: &Client,
-        namespace: &str,
-        name: &str,
-        identity: &str,
-        duration: Duration,
-        clock: Arc<dyn Clock>,
-    ) -> Self {
-        let leases = Api::namespaced(client.clone(), namespace);
-        Self { leases, name: name.to_owned(), identity: identity.to_owned(), duration, clock }
-    }
-
     /// Waits until this operator leads. After each attempt it reports to `contact` an error if the Lease could not be
     /// read or written. A Lease that another operator holds is no error.
     pub(crate) async fn acquire(&self, contact: impl Fn(Result<(), String>)) -> Fence {
@@ -122,14 +110,12 @@ impl Election {
                 take_lease(&mut lease, &self.identity, self.duration, now);
                 self.leases.create(&PostParams::default(), &lease).await
             }
-            Some(mut lease) => match watched.decide(&lease, &self.identity, Instant::now()) {
-                LeaseDecision::Wait => return Ok(false),
-                LeaseDecision::Take => {
-                    take_lease(&mut lease, &self.identity, self.duration, now);
-                    // The request includes the resource version. If two operators try at once, one gets a conflict.
-                    self.leases.replace(&self.name, &PostParams::default(), &lease).await
-                }
-            },
+            Some(lease) if !watched.may_take(&lease, &self.identity, Instant::now()) => return Ok(false),
+            Some(mut lease) => {
+                take_lease(&mut lease, &self.identity, self.duration, now);
+                // The request includes the resource version. If two operators try at once, one gets a conflict.
+                self.leases.replace(&self.name, &PostParams::default(), &lease).await
+            }
         };
         match written {
             Ok(_) => Ok(true),
@@ -201,39 +187,24 @@ fn usable(duration: Duration) -> Duration {
     duration * 4 / 5
 }
 
-/// The decision of an operator about a lease.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum LeaseDecision {
-    /// Take or renew the lease: this operator holds it, no operator holds it, or it has expired.
-    Take,
-    /// Wait: another operator holds the lease.
-    Wait,
-}
-
 /// The last seen content of another operator's lease, and the time on this operator's monotonic clock when it changed.
 #[derive(Debug, Default)]
 pub struct ObservedLease(Option<(LeaseSpec, Instant)>);
 
 impl ObservedLease {
-    /// Decides whether the operator `me` may take the lease. The lease of another operator counts as expired after `me`
-    /// has seen it unchanged for its whole duration.
-    pub fn decide(&mut self, lease: &Lease, me: &str, now: Instant) -> LeaseDecision {
+    /// True if the operator `me` may take or renew the lease: it holds the lease, no operator holds it, or it has expired. The
+    /// lease of another operator counts as expired after `me` has seen it unchanged for its whole duration.
+    pub fn may_take(&mut self, lease: &Lease, me: &str, now: Instant) -> bool {
         let spec = lease.spec.clone().unwrap_or_default();
         if matches!(spec.holder_identity.as_deref(), None | Some("")) || spec.holder_identity.as_deref() == Some(me) {
-            return LeaseDecision::Take;
+            return true;
         }
         let duration = u64::try_from(spec.lease_duration_seconds.unwrap_or(0)).unwrap_or(0);
         match &self.0 {
-            Some((seen, since)) if *seen == spec => {
-                if now.duration_since(*since) > Duration::from_secs(duration) {
-                    LeaseDecision::Take
-                } else {
-                    LeaseDecision::Wait
-                }
-            }
+            Some((seen, since)) if *seen == spec => now.duration_since(*since) > Duration::from_secs(duration),
             _ => {
                 self.0 = Some((spec, now));
-                LeaseDecision::Wait
+                false
             }
         }
     }

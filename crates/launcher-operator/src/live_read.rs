@@ -6,16 +6,18 @@ use std::time::Duration;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::api::{ApiResource, DynamicObject};
-use kube::{Api, ResourceExt};
+use kube::ResourceExt;
+use kube::api::DynamicObject;
 use launcher_workshop::Workshop;
 use launcher_workshop::lifecycle::has_expired;
 
-use crate::context::Context;
+use crate::context::{Context, RequestError};
 use crate::diagnose::has_ended;
 use crate::workload::{LEAST_AGE, Plan, Wanted, plan};
 
 pub(crate) const RESYNC_INTERVAL: Duration = Duration::from_secs(600);
+/// Purpose of the requests.
+const REREAD: &str = "re-read the Workshop";
 
 /// True if a reconcile of this cached Workshop, which has these pods, would terminate the Workshop, create one of its
 /// resources, or delete its pod. The operator then reads the Workshop first. `wanted` is `None` for an invalid Workshop.
@@ -34,22 +36,18 @@ pub(crate) fn is_needed(
 
 /// Reads a Workshop that is known from the cache. Returns `None` if it is gone or being deleted, or if a new Workshop
 /// has its name.
-///
-/// # Errors
-/// The API server does not answer or answers with an error, or the response cannot be parsed.
-pub(crate) async fn read_live(context: &Context, known: &Workshop) -> Result<Option<Workshop>, kube::Error> {
-    let found = context.api::<Workshop>().get_opt(&known.name_any()).await?;
+pub(crate) async fn read_live(context: &Context, known: &Workshop) -> Result<Option<Workshop>, RequestError> {
+    let found = context.api::<Workshop>().get_opt(&known.name_any()).await.map_err(RequestError::to(REREAD))?;
     Ok(found.filter(|found| found.uid() == known.uid() && found.metadata.deletion_timestamp.is_none()))
 }
 
 /// Reads a Workshop whose spec cannot be parsed. Returns `None` if it is gone or has changed: the watch reports that.
-///
-/// # Errors
-/// The API server does not answer or answers with an error.
-pub(crate) async fn read_unparsed(context: &Context, known: &ObjectMeta) -> Result<Option<DynamicObject>, kube::Error> {
-    let resource = ApiResource::erase::<Workshop>(&());
-    let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
-    let found = api.get_opt(known.name.as_deref().unwrap_or_default()).await?;
+pub(crate) async fn read_unparsed(
+    context: &Context,
+    known: &ObjectMeta,
+) -> Result<Option<DynamicObject>, RequestError> {
+    let name = known.name.as_deref().unwrap_or_default();
+    let found = context.untyped_workshops().get_opt(name).await.map_err(RequestError::to(REREAD))?;
     Ok(found.filter(|found| found.metadata.uid == known.uid && found.metadata.generation == known.generation))
 }
 

@@ -15,9 +15,7 @@ use serde::Serialize;
 use crate::diagnose::is_disrupted;
 use crate::metadata::workshop_uid;
 
-/// Delay after the first failed reconcile.
 const FIRST_DELAY: Duration = Duration::from_millis(250);
-/// Longest delay after a failed reconcile.
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
 /// Facts about each Workshop, by uid: a later Workshop with the same name inherits none of them.
@@ -27,17 +25,14 @@ pub(crate) struct Memory(Mutex<HashMap<String, Facts>>);
 /// A condition that the cluster reports without its beginning. The operator remembers when it first saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Since {
-    /// An image pull fails.
     PullFails,
     /// The API server refuses an apply.
     Refused,
-    /// The pod of another Workshop has the volume.
     VolumeInUse,
     /// The status lacks a step of the start.
     Unreported,
 }
 
-/// Facts about one Workshop.
 #[derive(Debug, Default)]
 struct Facts {
     name: String,
@@ -74,7 +69,6 @@ impl Applied {
     }
 }
 
-/// Name and uid of a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id<'a> {
     pub(crate) name: &'a str,
@@ -136,7 +130,6 @@ impl Memory {
         self.change_known(uid, |facts| conditions.iter().for_each(|one| facts.since[*one as usize] = None));
     }
 
-    /// Returns the number of Workshops in a condition.
     pub(crate) fn count(&self, condition: Since) -> usize {
         lock(&self.0).values().filter(|facts| facts.since[condition as usize].is_some()).count()
     }
@@ -147,7 +140,6 @@ impl Memory {
         all.get(uid).is_some_and(|facts| facts.applied.iter().any(|(of, last)| of == kind && last == applied))
     }
 
-    /// Records an apply.
     pub(crate) fn record_applied(&self, id: Id<'_>, kind: &str, applied: Applied) {
         self.change(id, |facts| {
             facts.applied.retain(|(of, _)| of != kind);

@@ -6,7 +6,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::{DeleteParams, ListParams, PatchParams, PostParams, Preconditions};
 use kube::{Resource, ResourceExt};
 use launcher_domain::crash::CrashHistory;
-use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
+use launcher_workshop::Workshop;
 use serde::{Deserialize, Serialize};
 
 /// Field manager of all patches by the operator.
@@ -15,8 +15,6 @@ pub const FIELD_MANAGER: &str = "workshop-operator";
 pub const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 /// Label on a workshop's pod with the name of its volume. A pod without kept files does not have it.
 pub const VOLUME_LABEL: &str = "workshoplauncher.dev/volume";
-/// Label of the objects that the launcher and the operator create, with the name of the product.
-const MANAGED_BY: &str = "managed-by";
 /// Annotation of a pod with the expiry of its workshop, in RFC 3339; empty before the workshop was ready. The sidecar
 /// reads it through a volume.
 pub(crate) const EXPIRES_AT: &str = "workshoplauncher.dev/expires-at";
@@ -33,17 +31,14 @@ pub const RESTARTED_AT: &str = "workshoplauncher.dev/restarted-at";
 /// Finalizer that the API server adds to an object that is deleted in the foreground. The garbage collector removes it.
 pub(crate) const FOREGROUND: &str = "foregroundDeletion";
 
-/// Parameters of a creation.
 pub(crate) fn creation() -> PostParams {
     PostParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PostParams::default() }
 }
 
-/// Parameters of a merge patch.
 pub(crate) fn merge() -> PatchParams {
     PatchParams { field_manager: Some(FIELD_MANAGER.to_owned()), ..PatchParams::default() }
 }
 
-/// Parameters of a server-side apply.
 pub(crate) fn server_side_apply() -> PatchParams {
     PatchParams::apply(FIELD_MANAGER).force()
 }
@@ -58,26 +53,14 @@ pub(crate) fn only(name: &str) -> ListParams {
     ListParams::default().fields(&format!("metadata.name={name}"))
 }
 
-/// True if the launcher or the operator created the object.
-pub(crate) fn is_managed(object: &impl ResourceExt) -> bool {
-    object.labels().get(MANAGED_BY).is_some_and(|by| by == MANAGED_BY_LABEL)
-}
-
 pub(crate) fn workshop_uid(object: &ObjectMeta) -> Option<&str> {
     let kind = Workshop::kind(&());
     let owner = object.owner_references.iter().flatten().find(|owner| owner.kind == kind);
     owner.map(|owner| owner.uid.as_str())
 }
 
-/// True if the object with this uid owns the object.
 pub(crate) fn is_owned_by(object: &ObjectMeta, uid: &str) -> bool {
     object.owner_references.iter().flatten().any(|owner| owner.uid == uid)
-}
-
-/// True if a Workshop with another uid owns the object: an earlier Workshop of the same name.
-pub(crate) fn is_of_another_workshop(object: &ObjectMeta, uid: &str) -> bool {
-    let kind = Workshop::kind(&());
-    object.owner_references.iter().flatten().any(|owner| owner.kind == kind && owner.uid != uid)
 }
 
 /// Value of the annotation [`CRASHES`]: the crashes that the operator has counted in this pod.
@@ -85,7 +68,6 @@ pub(crate) fn is_of_another_workshop(object: &ObjectMeta, uid: &str) -> bool {
 pub(crate) struct CrashRecord {
     /// Number of the latest crash that was counted, or that happened before the first readiness; 0 if none.
     pub(crate) number: i32,
-    /// Times of the latest crashes.
     #[serde(rename = "times")]
     pub(crate) crashes: CrashHistory,
     /// True if some files of the app end with a crash.
@@ -94,7 +76,6 @@ pub(crate) struct CrashRecord {
 }
 
 impl CrashRecord {
-    /// Returns the record of a new pod.
     pub(crate) fn new(files_lost: bool) -> Self {
         Self { files_lost, ..Self::default() }
     }
@@ -110,7 +91,6 @@ impl CrashRecord {
         pod.annotations().contains_key(CRASHES)
     }
 
-    /// Returns the value of the annotation.
     pub(crate) fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use launcher_domain::FailureCode;
 use launcher_workshop::Phase;
-use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::Gauge;
@@ -13,36 +12,35 @@ use prometheus_client::registry::{Registry, Unit};
 
 /// Histogram buckets of the reconcile duration, in seconds.
 const SECONDS: [f64; 11] = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0];
-/// Label values for the outcome of a reconcile.
 const OUTCOMES: [&str; 2] = ["ok", "error"];
 const PHASES: [Phase; 5] = [Phase::Pending, Phase::Starting, Phase::Running, Phase::Failed, Phase::Expired];
 
 /// Number of the Workshops of one namespace in each of [`PHASES`].
 pub(crate) type WorkshopCounts = [i64; PHASES.len()];
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct PhaseLabel {
-    phase: String,
+/// Name and value of the only label of a metric.
+type Label = [(&'static str, String); 1];
+
+fn of_phase(phase: Phase) -> Label {
+    [("phase", format!("{phase:?}"))]
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OutcomeLabel {
-    outcome: &'static str,
+fn of_outcome(outcome: &str) -> Label {
+    [("outcome", outcome.to_owned())]
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct ReasonLabel {
-    reason: String,
+fn of_reason(reason: &str) -> Label {
+    [("reason", reason.to_owned())]
 }
 
 /// Counters, gauges and histograms of the operator. Clones share their values.
 #[derive(Debug, Clone)]
 pub struct Metrics {
-    reconciles: Family<OutcomeLabel, Counter>,
+    reconciles: Family<Label, Counter>,
     seconds: Histogram,
-    workshops: Family<PhaseLabel, Gauge>,
-    transitions: Family<PhaseLabel, Counter>,
-    failures: Family<ReasonLabel, Counter>,
+    workshops: Family<Label, Gauge>,
+    transitions: Family<Label, Counter>,
+    failures: Family<Label, Counter>,
     leading: Gauge,
 }
 
@@ -58,20 +56,19 @@ impl Default for Metrics {
         };
         // Create all counters with the value 0. Otherwise Prometheus would not see their first increase.
         for outcome in OUTCOMES {
-            drop(metrics.reconciles.get_or_create(&OutcomeLabel { outcome }));
+            drop(metrics.reconciles.get_or_create(&of_outcome(outcome)));
         }
         for phase in PHASES {
-            drop(metrics.transitions.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }));
+            drop(metrics.transitions.get_or_create(&of_phase(phase)));
         }
         for code in FailureCode::ALL {
-            drop(metrics.failures.get_or_create(&ReasonLabel { reason: code.as_str().to_owned() }));
+            drop(metrics.failures.get_or_create(&of_reason(code.as_str())));
         }
         metrics
     }
 }
 
 impl Metrics {
-    /// Registers the operator's metrics.
     pub fn register(&self, registry: &mut Registry) {
         registry.register(
             "operator_workshops",
@@ -95,14 +92,14 @@ impl Metrics {
     }
 
     pub(crate) fn record_reconcile(&self, outcome: &'static str, took: Duration) {
-        self.reconciles.get_or_create(&OutcomeLabel { outcome }).inc();
+        self.reconciles.get_or_create(&of_outcome(outcome)).inc();
         self.seconds.observe(took.as_secs_f64());
     }
 
     pub(crate) fn record_transition(&self, phase: Phase, reason: Option<&str>) {
-        self.transitions.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }).inc();
+        self.transitions.get_or_create(&of_phase(phase)).inc();
         if let Some(reason) = reason {
-            self.failures.get_or_create(&ReasonLabel { reason: reason.to_owned() }).inc();
+            self.failures.get_or_create(&of_reason(reason)).inc();
         }
     }
 
@@ -112,7 +109,7 @@ impl Metrics {
         for (phase, counted) in PHASES.into_iter().zip(counted) {
             let count = phases.iter().filter(|one| **one == phase).count();
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            self.workshops.get_or_create(&PhaseLabel { phase: format!("{phase:?}") }).inc_by(count - *counted);
+            self.workshops.get_or_create(&of_phase(phase)).inc_by(count - *counted);
             *counted = count;
         }
     }

@@ -15,21 +15,19 @@ use launcher_workshop::lifecycle::{self, Action as Next, Decision, Observed, Ref
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
-use crate::apply::annotations::{self, PodAnnotationError};
-use crate::apply::{self, Applied, ApplyError, deletion, refusal};
+use crate::apply::{self, Applied, ApplyError, annotations, deletion, refusal};
 use crate::children::Guarded;
-use crate::context::Context;
+use crate::context::{Context, RequestError};
 use crate::diagnose::{Diagnosis, Look, add, crashes_before_readiness, diagnose, moved, pull_fails, was_ready};
 use crate::failure_details::explain;
-use crate::lease::NotLeading;
 use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
 use crate::memory::{Id, Since};
-use crate::metadata::is_of_another_workshop;
+use crate::metadata::workshop_uid;
 use crate::settings::Exposure;
 use crate::traces;
 use crate::validate::is_forbidden;
 use crate::workload::{Wanted, awaits_restart, is_outdated};
-use crate::write::{self, StatusWriteError};
+use crate::write;
 
 /// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -38,7 +36,6 @@ const VOLUME_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval of attempts to create a pod in a namespace whose quota is full.
 const QUOTA_INTERVAL: Duration = Duration::from_secs(3);
 
-/// Error of a reconcile. The operator retries the reconcile after a backoff.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ReconcileError {
     /// Failed deletion.
@@ -47,16 +44,10 @@ pub(crate) enum ReconcileError {
     /// Failed apply. The Workshop has another deadline at `next`, which the backoff does not delay.
     #[error("{source}")]
     Apply { source: ApplyError, next: Option<Timestamp> },
-    #[error(transparent)]
-    NotLeading(#[from] NotLeading),
     #[error("the watches have ended: {0}")]
     Watches(#[from] WriterDropped),
-    #[error("failed to re-read the Workshop: {0}")]
-    Reread(kube::Error),
     #[error(transparent)]
-    Status(#[from] StatusWriteError),
-    #[error(transparent)]
-    PodAnnotation(#[from] PodAnnotationError),
+    Request(#[from] RequestError),
     #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
     Slow,
 }
@@ -65,10 +56,7 @@ pub(crate) enum ReconcileError {
 pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
     let began = Instant::now();
     context.children.ready().await?;
-    let outcome = match timeout(DEADLINE, reconcile_object(&object, &context)).await {
-        Ok(outcome) => outcome,
-        Err(_) => Err(ReconcileError::Slow),
-    };
+    let outcome = timeout(DEADLINE, reconcile_object(&object, &context)).await.unwrap_or(Err(ReconcileError::Slow));
     let word = if outcome.is_ok() { "ok" } else { "error" };
     context.metrics.record_reconcile(word, began.elapsed());
     if outcome.is_ok() {
@@ -100,7 +88,7 @@ async fn reconcile_one(known: &Workshop, context: &Context) -> Result<Action, Re
     if !live_read::is_needed(known, wanted.as_ref().ok(), &pods, context, now) {
         return reconcile_spec(known, wanted, pods, context, now).await;
     }
-    match read_live(context, known).await.map_err(ReconcileError::Reread)? {
+    match read_live(context, known).await? {
         Some(workshop) => {
             let (pods, wanted) = look(&workshop, context);
             reconcile_spec(&workshop, wanted, pods, context, now).await
@@ -157,7 +145,8 @@ async fn reconcile_workload(
         Err(error) => return handle_refused_pod(workshop, error, context, now).await,
     };
     // Observe.
-    let pods: Vec<Pod> = pods.into_iter().filter(|pod| !is_of_another_workshop(&pod.metadata, &uid)).collect();
+    let is_of_another = |pod: &Pod| workshop_uid(&pod.metadata).is_some_and(|owner| owner != uid);
+    let pods: Vec<Pod> = pods.into_iter().filter(|pod| !is_of_another(pod)).collect();
     let mut observed = observe(workshop, &applied, routes.as_ref().err(), &pods, gone, context, now);
     observed.workload.is_outdated = stays_outdated(wanted, &pods, context);
     // Decide.
@@ -332,19 +321,18 @@ async fn end(workshop: &Workshop, context: &Context) -> Result<Action, Reconcile
     Ok(Action::await_change())
 }
 
-/// Writes the status `Failed` for a Workshop that cannot be parsed.
 async fn report_unreadable(object: &InvalidObject, context: &Context) -> Result<Action, ReconcileError> {
     let name = object.metadata.name.clone().unwrap_or_default();
     context.memory.clear(Id::of(&object.metadata).uid, &[Since::Unreported]);
     tracing::warn!(workshop = %name, error = %object.error, "Workshop cannot be parsed, setting its status to Failed");
     let reason = FailureReason::new(FailureCode::InvalidSpec, Some(object.error.as_str().into()));
-    let Some(now) = live_read::read_unparsed(context, &object.metadata).await.map_err(ReconcileError::Reread)? else {
+    let Some(now) = live_read::read_unparsed(context, &object.metadata).await? else {
         return Ok(Action::await_change());
     };
     let known = now.data.get("status").and_then(|status| serde_json::from_value(status.clone()).ok());
     let status = lifecycle::unreadable(known.as_ref(), now.metadata.generation, reason, context.clock.now());
     if known.as_ref() != Some(&status) {
-        write::write_unparsed(context, &now, &status).await?;
+        write::patch(context, &now, &status).await?;
     }
     Ok(Action::requeue(RESYNC_INTERVAL))
 }
@@ -356,7 +344,7 @@ pub(crate) fn retry(object: Arc<Guarded>, error: &ReconcileError, context: Arc<C
     if let ReconcileError::Apply { next: Some(next), .. } = error {
         delay = delay.min(requeue_delay(Some(*next), &[], context.clock.now()));
     }
-    let stale = matches!(error, ReconcileError::Status(error) if error.is_conflict());
+    let stale = matches!(error, ReconcileError::Request(error) if error.is_conflict());
     if stale {
         tracing::debug!(workshop = %name, "Workshop changed during its reconcile, retrying");
     } else {

@@ -62,7 +62,6 @@ impl Operator {
         Self { client, settings: Arc::new(settings), clock, identity, metrics: Metrics::default(), contact }
     }
 
-    /// Returns the operator's metrics, which the caller registers.
     #[must_use]
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
@@ -95,14 +94,13 @@ impl Operator {
 /// After it has lost the leadership, it stands by again.
 pub async fn run(operator: Operator, stop: Stop) {
     let settings = &operator.settings;
-    let election = Election::new(
-        &operator.client,
-        &settings.namespace,
-        &settings.lease_name,
-        &operator.identity,
-        settings.lease_duration,
-        operator.clock.clone(),
-    );
+    let election = Election {
+        leases: Api::namespaced(operator.client.clone(), &settings.namespace),
+        name: settings.lease_name.clone(),
+        identity: operator.identity.clone(),
+        duration: settings.lease_duration,
+        clock: operator.clock.clone(),
+    };
     let contact = |result| *lock(&operator.contact) = result;
     loop {
         let fence = tokio::select! {
@@ -117,15 +115,16 @@ pub async fn run(operator: Operator, stop: Stop) {
             let context = Arc::new(operator.context(settings, &fence, children));
             async move {
                 tokio::select! {
-                    error = reconcile_workshops(context.clone(), watches) => error,
-                    () = downloads::run(context) => ControllerError,
+                    () = reconcile_workshops(context.clone(), watches) => {}
+                    () = downloads::run(context) => {}
                 }
             }
             .boxed()
         });
         // The first branch to finish drops the others. Dropping a controller aborts its in-flight reconciles.
         let stopped = tokio::select! {
-            (error, ..) = select_all(controllers) => {
+            _ = select_all(controllers) => {
+                let error = "the Workshop watch ended unexpectedly";
                 tracing::error!(%error, "controller ended unexpectedly, releasing the Lease and restarting");
                 false
             }
@@ -143,13 +142,9 @@ pub async fn run(operator: Operator, stop: Stop) {
     }
 }
 
-/// Error of the controller: its stream of reconciles ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("the Workshop watch ended unexpectedly")]
-struct ControllerError;
-
-/// Reconciles each Workshop after a change of it or its resources, with a limited concurrency, until the future is dropped. Returns only if the stream of reconciles ends unexpectedly.
-async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> ControllerError {
+/// Reconciles each Workshop after a change of it or its resources, with a limited concurrency, until the future is dropped.
+/// Returns only if the stream of reconciles ends unexpectedly.
+async fn reconcile_workshops(context: Arc<Context>, watches: Watches) {
     let (client, namespace) = (context.client.clone(), context.settings.namespace.clone());
     let (reader, writer) = reflector::store();
     let (relisted, mut relists) = mpsc::channel(1);
@@ -177,7 +172,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
     loop {
         tokio::select! {
             outcome = outcomes.next() => match outcome {
-                None => return ControllerError,
+                None => return,
                 Some(Ok((object, _))) => tracing::trace!(workshop = %object.name, "reconciled Workshop"),
                 Some(Err(controller::Error::ObjectNotFound(object))) => {
                     context.memory.forget_name(&object.name);
@@ -186,7 +181,7 @@ async fn reconcile_workshops(context: Arc<Context>, watches: Watches) -> Control
                 }
                 Some(Err(error)) => note(&error),
             },
-            () = &mut removals => return ControllerError,
+            () = &mut removals => return,
             _ = count.tick() => {
                 let workshops = reader.state();
                 context.metrics.set_workshop_counts(&mut counted, workshops.iter().map(|one| phase(one)));

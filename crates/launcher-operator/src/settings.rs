@@ -203,7 +203,6 @@ pub enum Scheme {
     Https,
 }
 
-/// Image pull policy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum PullPolicy {
     /// At every start

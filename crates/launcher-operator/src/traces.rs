@@ -9,14 +9,12 @@ use launcher_trace::StartTrace;
 use launcher_workshop::pod_template::MATERIAL;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
-use crate::build::{APP_CONTAINER, ISOLATION_CONTAINER};
+use crate::build::ISOLATION_CONTAINER;
+use crate::diagnose::{app, condition, init, was_ready};
 
-/// One step of a start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
-    /// Name of the step.
     pub name: &'static str,
-    /// Time at which the step began.
     pub from: Timestamp,
     /// Time at which the step succeeded or failed.
     pub to: Timestamp,
@@ -37,13 +35,14 @@ pub(crate) fn record_steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopS
 #[must_use]
 pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) -> Vec<Step> {
     let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
-    let was_ready = workshop.status.as_ref().is_some_and(|before| before.ready_at.is_some());
     let is_over = matches!(status.phase, Phase::Running | Phase::Failed);
     let created = created_at(workshop);
-    let (Some(mut from), true, false) = (created, is_over, was_ready || was(Phase::Failed)) else { return Vec::new() };
+    let (Some(mut from), true, false) = (created, is_over, was_ready(workshop) || was(Phase::Failed)) else {
+        return Vec::new();
+    };
     let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
     let ready = (status.phase == Phase::Running).then_some(now);
-    let (waits, loads) = (init(pod, ISOLATION_CONTAINER), init(pod, MATERIAL));
+    let [waits, loads] = [ISOLATION_CONTAINER, MATERIAL].map(|name| init(pod?, name));
     let mut ends = vec![
         ("schedule", pod.and_then(|pod| since(pod, "PodScheduled"))),
         ("prepare", pod.and_then(|pod| since(pod, "PodReadyToStartContainers"))),
@@ -74,15 +73,9 @@ pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Ti
     steps
 }
 
-fn since(pod: &Pod, condition: &str) -> Option<Timestamp> {
-    let conditions = pod.status.as_ref()?.conditions.iter().flatten();
-    let found = conditions.clone().find(|one| one.type_ == condition && one.status == "True")?;
+fn since(pod: &Pod, kind: &str) -> Option<Timestamp> {
+    let found = condition(pod, kind).filter(|found| found.status == "True")?;
     found.last_transition_time.as_ref().map(|time| time.0)
-}
-
-fn init<'a>(pod: Option<&'a Pod>, name: &str) -> Option<&'a ContainerStatus> {
-    let mut containers = pod?.status.as_ref()?.init_container_statuses.iter().flatten();
-    containers.find(|container| container.name == name)
 }
 
 fn succeeded_at(container: &ContainerStatus) -> Option<Timestamp> {
@@ -91,9 +84,7 @@ fn succeeded_at(container: &ContainerStatus) -> Option<Timestamp> {
 }
 
 fn runs_since(pod: &Pod) -> Option<Timestamp> {
-    let mut containers = pod.status.as_ref()?.container_statuses.iter().flatten();
-    let app = containers.find(|container| container.name == APP_CONTAINER)?;
-    let state = app.state.as_ref()?;
+    let state = app(pod)?.state.as_ref()?;
     let running = state.running.as_ref().and_then(|running| running.started_at.as_ref());
     let ended = state.terminated.as_ref().and_then(|ended| ended.started_at.as_ref());
     running.or(ended).map(|time| time.0)

@@ -11,10 +11,11 @@ use kube::{Resource, ResourceExt};
 use launcher_domain::material_source::is_kubernetes_secret;
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind, names};
-use launcher_workshop::app::{ValidSpec, invalid};
+use launcher_workshop::app::{ValidSpec, ensure, invalid};
 use launcher_workshop::pod_template::PodTemplate;
 use launcher_workshop::{Workshop, WorkshopSpec, is_parameters_secret};
 
+use crate::diagnose::was_ready;
 use crate::settings::OperatorSettings;
 
 /// Reason why saved files cannot be placed without the image of the program.
@@ -26,7 +27,6 @@ const NO_PROGRAM: &str = "this installation has no program that places them. Ask
 pub struct Validated {
     /// Name of the Workshop. The objects of its workload have the same name, and its host begins with it.
     pub name: String,
-    /// Namespace of the Workshop and its resources.
     pub namespace: String,
     /// Owner reference for each resource. It makes Kubernetes delete the resource with the Workshop.
     pub owner_reference: OwnerReference,
@@ -34,12 +34,8 @@ pub struct Validated {
     pub spec: ValidSpec,
     /// Partial spec of the pod. The policy may forbid it.
     pub pod_template: Option<PodTemplate>,
-    /// Last requested restart of the Workshop.
-    pub restarted_at: Option<Timestamp>,
     /// Expiry. `None` if it depends on the time at which the workshop is first ready.
     pub expiry: Option<Timestamp>,
-    /// Lifetime after the workshop was first ready, in seconds.
-    pub lifetime_seconds: u32,
 }
 
 /// Validates a Workshop.
@@ -57,36 +53,28 @@ pub fn validate(workshop: &Workshop) -> Result<Validated, FailureReason> {
     let is_placeable = spec.snapshot.is_some() && spec.crash_safe_directory.is_some();
     ensure(spec.restore.is_none() || is_placeable, FailureDetail::SpecRestore)?;
     let pod_template = pod_template(&workshop.spec)?;
-    let WorkshopSpec { restarted_at, lifetime_seconds, .. } = workshop.spec;
     let expiry = workshop.spec.expiry(workshop.status.as_ref().and_then(|status| status.ready_at));
-    Ok(Validated { name, namespace, owner_reference, spec, pod_template, restarted_at, expiry, lifetime_seconds })
+    Ok(Validated { name, namespace, owner_reference, spec, pod_template, expiry })
 }
 
-/// Returns the detail of a failure because of a field of the pod template.
-pub(crate) fn pod_template_detail(error: &FieldError) -> FailureDetail {
+fn pod_template_detail(error: &FieldError) -> FailureDetail {
     FailureDetail::SpecPodTemplate { pointer: error.pointer.clone(), error: error.detail() }
 }
 
 fn pod_template(spec: &WorkshopSpec) -> Result<Option<PodTemplate>, FailureReason> {
     let Some(source) = &spec.pod_template else { return Ok(None) };
-    let first = |errors: Vec<FieldError>| errors.into_iter().next();
     let secrets = spec.secret_env.iter().map(|name| (name.clone(), String::new()));
     let variables = spec.env.clone().into_iter().chain(secrets).collect();
-    match PodTemplate::parse(source, &variables).map_err(first) {
-        Ok(template) => Ok(Some(template)),
-        Err(Some(error)) => Err(invalid(pod_template_detail(&error))),
-        Err(None) => Ok(None),
-    }
+    PodTemplate::parse(source, &variables).map(Some).or_else(|errors| match errors.first() {
+        Some(error) => Err(invalid(pod_template_detail(error))),
+        None => Ok(None),
+    })
 }
 
 /// True if this time has passed. `None` means "never".
 #[must_use]
 pub fn has_passed(time: Option<Timestamp>, now: Timestamp) -> bool {
     time.is_some_and(|time| time <= now)
-}
-
-fn ensure(holds: bool, detail: FailureDetail) -> Result<(), FailureReason> {
-    if holds { Ok(()) } else { Err(invalid(detail)) }
 }
 
 /// Returns the pod template of a Workshop if the policy allows it.
@@ -111,21 +99,14 @@ pub(crate) fn admit(
     pods: &[Pod],
 ) -> Result<Validated, FailureReason> {
     let validated = validate(workshop)?;
-    if has_been_ready(workshop, pods) {
+    if was_ready(workshop) && !pods.is_empty() {
         return Ok(validated);
     }
     if validated.spec.restore.is_some() && settings.material_image.is_none() {
         let detail = FailureDetail::RestoreFailed { error: NO_PROGRAM.to_owned() };
         return Err(FailureReason::new(FailureCode::FilesNotRestored, Some(detail)));
     }
-    match violation(&validated, settings) {
-        Some(detail) => Err(invalid(detail)),
-        None => Ok(validated),
-    }
-}
-
-fn has_been_ready(workshop: &Workshop, pods: &[Pod]) -> bool {
-    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some()) && !pods.is_empty()
+    violation(&validated, settings).map_or(Ok(validated), |detail| Err(invalid(detail)))
 }
 
 fn violation(workshop: &Validated, settings: &OperatorSettings) -> Option<FailureDetail> {
@@ -156,7 +137,7 @@ fn violations(template: &PodTemplate, settings: &OperatorSettings) -> Vec<FieldE
             errors.push(reserved(reference.pointer, &reference.name));
         }
     }
-    for (name, value) in template.spec().node_selector.iter().flatten() {
+    for (name, value) in template.spec.node_selector.iter().flatten() {
         if settings.node_selector.get(name).is_some_and(|own| own != value) {
             errors.push(reserved(format!("/spec/nodeSelector/{}", name.replace('/', "~1")), name));
         }

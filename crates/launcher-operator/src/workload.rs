@@ -22,14 +22,11 @@ use crate::validate::{Validated, admit};
 /// Least age of a pod that is replaced because it has ended. If the kubelet refuses each pod at once, this limits the pace.
 pub(crate) const LEAST_AGE: Duration = Duration::from_secs(10);
 
-/// What to do with the pod of a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Plan<'a> {
     /// Do nothing: the Workshop has its pod, or another pod must be gone first.
     Keep,
-    /// Create the pod.
     Create,
-    /// Delete this pod.
     Delete(&'a Pod),
 }
 
@@ -41,9 +38,6 @@ pub(crate) struct Wanted {
 
 impl Wanted {
     /// Validates the Workshop, which has these `pods`, and builds its resources.
-    ///
-    /// # Errors
-    /// A failure with the code `InvalidSpec`, as of [`admit`].
     pub(crate) fn of(workshop: &Workshop, settings: &OperatorSettings, pods: &[Pod]) -> Result<Self, FailureReason> {
         let validated = admit(workshop, settings, pods)?;
         let manifests = build(&validated, settings);

@@ -8,83 +8,56 @@
 use std::time::Duration;
 
 use jiff::Timestamp;
-use kube::api::{ApiResource, DynamicObject, Patch};
+use kube::api::Patch;
 use kube::runtime::events::{Event, EventType, Recorder};
-use kube::{Api, Resource, ResourceExt};
+use kube::{Resource, ResourceExt};
 use launcher_domain::Report;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use serde_json::json;
 
-use crate::context::Context;
-use crate::lease::NotLeading;
+use crate::context::{Context, RequestError};
 use crate::memory::{Id, Since};
 use crate::metadata::server_side_apply;
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StatusWriteError {
-    #[error(transparent)]
-    NotLeading(#[from] NotLeading),
-    #[error("failed to write the status: {0}")]
-    Write(kube::Error),
-}
-
-impl StatusWriteError {
-    /// True if the Workshop has changed since it was read.
-    pub(crate) fn is_conflict(&self) -> bool {
-        matches!(self, Self::Write(kube::Error::Api(status)) if status.code == 409)
-    }
-}
 
 /// Writes the status if it differs from the current one. Fails if the Workshop has changed since it was read.
 pub(crate) async fn write_status(
     workshop: &Workshop,
     status: WorkshopStatus,
     context: &Context,
-) -> Result<(), StatusWriteError> {
+) -> Result<(), RequestError> {
     if workshop.status.clone().unwrap_or_default() == status {
         return Ok(());
     }
-    patch(context, &workshop.name_any(), workshop.resource_version(), &status).await?;
+    patch(context, workshop, &status).await?;
     notify(context, workshop, &status).await;
     Ok(())
 }
 
-/// Writes the status of a Workshop whose spec cannot be parsed. Fails if the Workshop has changed since it was read.
-pub(crate) async fn write_unparsed(
+/// Writes a status as an untyped object, because the Workshop, also the one in the response, may be unreadable. Fails if the
+/// Workshop has changed since it was read.
+pub(crate) async fn patch(
     context: &Context,
-    workshop: &DynamicObject,
+    workshop: &(impl ResourceExt + Sync),
     status: &WorkshopStatus,
-) -> Result<(), StatusWriteError> {
-    patch(context, &workshop.name_any(), workshop.resource_version(), status).await
-}
-
-/// Writes a status as an untyped object, because the Workshop in the response may be unreadable. With a `version`,
-/// fails if the Workshop has changed since that resource version.
-async fn patch(
-    context: &Context,
-    name: &str,
-    version: Option<String>,
-    status: &WorkshopStatus,
-) -> Result<(), StatusWriteError> {
+) -> Result<(), RequestError> {
     context.fence.check()?;
-    let status =
-        serde_json::to_value(status).map_err(|error| StatusWriteError::Write(kube::Error::SerdeError(error)))?;
-    let resource = ApiResource::erase::<Workshop>(&());
+    let failed = RequestError::to("write the status");
+    let status = serde_json::to_value(status).map_err(kube::Error::SerdeError).map_err(&failed)?;
+    let name = workshop.name_any();
     let mut body = json!({
         "apiVersion": Workshop::api_version(&()),
         "kind": Workshop::kind(&()),
         "metadata": { "name": name },
         "status": status,
     });
-    if let Some(version) = version {
+    if let Some(version) = workshop.resource_version() {
         body["metadata"]["resourceVersion"] = version.into();
     }
-    let api: Api<DynamicObject> = Api::namespaced_with(context.client.clone(), &context.settings.namespace, &resource);
-    match api.patch_status(name, &server_side_apply(), &Patch::Apply(&body)).await {
+    match context.untyped_workshops().patch_status(&name, &server_side_apply(), &Patch::Apply(&body)).await {
         Ok(_) => Ok(()),
         // The Workshop was deleted during the reconcile: it needs no status.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(error) => Err(StatusWriteError::Write(error)),
+        Err(error) => Err(failed(error)),
     }
 }
 

@@ -2,12 +2,6 @@
 //!
 //! The service writes only the spec, and the fleet writes only the status. On Kubernetes, a Workshop is a custom
 //! resource that the operator reconciles. The local fleet and the container fleet store the same resource in a file.
-//!
-//! [`pod_template`] checks the pod templates of templates, for the launcher and for the operator.
-//!
-//! [`lifecycle`] decides for all fleets what happens to a Workshop.
-//!
-//! [`app`] defines for all fleets how each app type starts: command, arguments, environment, files and probes.
 
 pub mod app;
 mod download;
@@ -78,7 +72,12 @@ fn labels_of(app: &str) -> BTreeMap<String, String> {
     [("app", app), ("managed-by", MANAGED_BY_LABEL)].map(|(name, value)| (name.to_owned(), value.to_owned())).into()
 }
 
-/// Returns the custom resource definition of Workshop.
+/// True if the launcher or the operator created the object.
+#[must_use]
+pub fn is_managed(object: &impl ResourceExt) -> bool {
+    object.labels().get("managed-by").is_some_and(|by| by == MANAGED_BY_LABEL)
+}
+
 #[must_use]
 pub fn crd() -> CustomResourceDefinition {
     <Workshop as kube::CustomResourceExt>::crd()

@@ -24,7 +24,6 @@ pub enum Observed<D = ()> {
     Unknown,
     /// The fleet cannot create the app's part of the workload.
     Refused(Refusal),
-    /// The state of the workload.
     Workload(Box<Workload<D>>),
 }
 
@@ -49,7 +48,6 @@ pub enum Refusal {
     Workshop {
         /// Reason of the condition of the Workshop meanwhile.
         condition: &'static str,
-        /// Message of the condition.
         message: String,
         /// Reason of the failure of the Workshop, if the refusal lasts.
         reason: FailureReason,
@@ -71,7 +69,6 @@ pub enum Refusal {
 /// The observed state of a workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload<D = ()> {
-    /// State of the app.
     pub app: App<D>,
     /// Latest crash of an app whose files outlive the crash.
     pub crash: Option<AppCrash<D>>,
@@ -79,7 +76,6 @@ pub struct Workload<D = ()> {
     pub moved: Option<Crash>,
     /// Observed fields of the report: URLs, listening addresses, progress and course material.
     pub report: Report,
-    /// Routes to the app.
     pub routes: Routes,
     /// Address at which the launcher reads the files of the app.
     pub archive_address: Option<SocketAddr>,
@@ -106,23 +102,18 @@ impl<D> Workload<D> {
     }
 }
 
-/// The observed state of an app.
 #[derive(Debug, Clone, PartialEq)]
 pub enum App<D = ()> {
     /// It has not answered since its start.
     Starting(Start<D>),
-    /// It answers.
     Ready,
     /// It has ended, and the fleet can start it again with its files.
     Ended,
-    /// It cannot continue.
     Failed(Failure<D>),
 }
 
-/// A start in progress.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Start<D = ()> {
-    /// Current step.
     pub step: StartStep,
     /// Time at which the fleet first saw the start. Only needed if the Workshop has no status yet.
     pub seen: Option<Timestamp>,
@@ -145,24 +136,19 @@ impl<D> Start<D> {
 /// Maximum time until the app answers.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StartTimeout<D = ()> {
-    /// Duration.
     pub limit: Duration,
     /// Creation of the workload: the timeout never counts from an earlier time. `None` if it is being created.
     pub created: Option<Timestamp>,
-    /// Failure afterwards.
     pub failure: Failure<D>,
 }
 
 /// The time at which a wait becomes a failure, and that failure.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Deadline<D = ()> {
-    /// End of the wait.
     pub at: Timestamp,
-    /// Failure afterwards.
     pub failure: Failure<D>,
 }
 
-/// The failure of a Workshop.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Failure<D = ()> {
     /// The reason that the owner reads.
@@ -182,7 +168,6 @@ impl<D> From<FailureReason> for Failure<D> {
 /// Latest crash of an app whose files outlive it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AppCrash<D = ()> {
-    /// The crash.
     pub crash: Crash,
     /// Recent crashes, with this one.
     pub history: CrashHistory,
@@ -190,7 +175,6 @@ pub struct AppCrash<D = ()> {
     pub failure: Failure<D>,
 }
 
-/// Routes to the app.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Routes {
     /// The fleet has a gateway of its own, which needs no report.
@@ -203,7 +187,6 @@ pub enum Routes {
     Refused(Refusal),
 }
 
-/// The next status and the next action.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Decision<D = ()> {
     /// The next status. Equal to the former one if nothing changes.
@@ -212,7 +195,6 @@ pub struct Decision<D = ()> {
     pub action: Action<D>,
 }
 
-/// What a fleet does next.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Action<D = ()> {
     /// Create or continue the workload, and observe it.
@@ -229,7 +211,6 @@ pub enum Action<D = ()> {
     End,
 }
 
-/// Decides what happens to a Workshop.
 #[must_use]
 pub fn decide<D>(workshop: &Workshop, observed: Observed<D>, now: Timestamp) -> Decision<D> {
     let before = Previous::new(workshop.status.as_ref(), workshop.metadata.generation, now);
@@ -493,7 +474,6 @@ impl<'a> Previous<'a> {
     }
 }
 
-/// Returns the report of a start at this step.
 fn starting(step: StartStep, Report { start_progress, listens_elsewhere, .. }: Report) -> Report {
     Report { start_step: Some(step), start_progress, listens_elsewhere, ..Report::default() }
 }

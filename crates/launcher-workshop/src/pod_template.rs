@@ -23,13 +23,14 @@ pub use rules::{
     RESERVED_VOLUMES, SAVED_FILES, SNAPSHOT, STORAGE_VOLUME,
 };
 
-use rules::Parts;
-
 /// A valid pod template. Only [`PodTemplate::parse`] creates it.
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub struct PodTemplate {
-    source: PodTemplateObject,
-    parts: Parts,
+    pub annotations: BTreeMap<String, String>,
+    pub labels: BTreeMap<String, String>,
+    /// The partial spec of the pod.
+    pub spec: PodSpec,
 }
 
 impl PodTemplate {
@@ -46,45 +47,21 @@ impl PodTemplate {
         shape::check(&value)?;
         let PodTemplateSpec { metadata, spec } = typed(&value)?;
         let metadata = metadata.unwrap_or_default();
-        let parts = Parts {
+        let template = Self {
             annotations: metadata.annotations.unwrap_or_default(),
             labels: metadata.labels.unwrap_or_default(),
             spec: spec.unwrap_or_default(),
         };
         let mut variables: BTreeSet<&str> = env.keys().map(String::as_str).collect();
         variables.extend(APP_VARIABLES);
-        let errors = rules::check(&parts, &variables);
-        if errors.is_empty() { Ok(Self { source: source.clone(), parts }) } else { Err(errors) }
-    }
-
-    /// The object from which the pod template was parsed.
-    #[must_use]
-    pub fn source(&self) -> &PodTemplateObject {
-        &self.source
-    }
-
-    /// Annotations of the pod.
-    #[must_use]
-    pub fn annotations(&self) -> &BTreeMap<String, String> {
-        &self.parts.annotations
-    }
-
-    /// Labels of the pod.
-    #[must_use]
-    pub fn labels(&self) -> &BTreeMap<String, String> {
-        &self.parts.labels
-    }
-
-    /// The partial spec of the pod.
-    #[must_use]
-    pub fn spec(&self) -> &PodSpec {
-        &self.parts.spec
+        let errors = rules::check(&template, &variables);
+        if errors.is_empty() { Ok(template) } else { Err(errors) }
     }
 
     /// Returns the names that need an entry in the policy.
     #[must_use]
     pub fn references(&self) -> Vec<NameReference> {
-        names::of(&self.parts)
+        names::of(self)
     }
 
     /// Returns an error for each name that the policy does not allow.

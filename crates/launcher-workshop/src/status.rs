@@ -3,9 +3,9 @@
 use std::net::SocketAddr;
 
 use jiff::Timestamp;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use launcher_domain::instance::{Observation, ObservedPhase};
-use launcher_domain::{CodedText, FailureCode, FailureReason, Report, StartStep};
+use launcher_domain::{CodedText, FailureCode, FailureReason, Report};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -116,13 +116,6 @@ impl WorkshopStatus {
         }
     }
 
-    /// Returns the status of a workshop at this step of its start.
-    #[must_use]
-    pub fn starting(step: StartStep, ready_at: Option<Timestamp>) -> Self {
-        let report = Report { start_step: Some(step), ..Report::default() };
-        Self { phase: Phase::Starting, report, ready_at, ..Self::default() }
-    }
-
     /// Returns this status with the crash and the course material of an earlier report, where it has none.
     #[must_use]
     pub fn after(self, earlier: &Report) -> Self {
@@ -136,19 +129,6 @@ impl WorkshopStatus {
         self.phase == Phase::Failed
             && self.reason.as_deref() == Some(FailureCode::InvalidSpec.as_str())
             && self.observed_generation != generation
-    }
-
-    /// Returns the `Ready` condition of a workshop that has not been ready since this time.
-    #[must_use]
-    pub fn unready_since(since: Timestamp) -> Condition {
-        Condition {
-            type_: READY.to_owned(),
-            status: "False".to_owned(),
-            reason: "Starting".to_owned(),
-            message: String::new(),
-            last_transition_time: Time(since),
-            observed_generation: None,
-        }
     }
 
     /// Returns the time since which a starting workshop has not been ready: the last transition of its `Ready`

@@ -7,7 +7,8 @@ use super::codecs::{MountPath, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, JsonObject, items, json_object};
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
-use crate::material_source::{SourceUrl, is_secret_name};
+use crate::material_source::SourceUrl;
+use crate::names::is_dns_label;
 use crate::template::settings::{AppType, Storage};
 use crate::text_enum::text_enum;
 
@@ -230,7 +231,7 @@ impl MaterialSource {
             (is_reference, "ref", if is_git { FieldRule::MaterialReference } else { FieldRule::MaterialOnlyGit }),
             (is_sha256, "sha256", if is_git { FieldRule::MaterialOnlyArchive } else { FieldRule::MaterialSha256 }),
             (folder.as_deref().is_none_or(is_folder), "folder", FieldRule::MaterialFolder),
-            (secret.as_deref().is_none_or(is_secret_name), "secret", FieldRule::MaterialSecret),
+            (secret.as_deref().is_none_or(is_dns_label), "secret", FieldRule::MaterialSecret),
             (is_material_target(target), "target", FieldRule::MaterialTarget),
         ];
         checks.into_iter().filter(|(holds, ..)| !holds).map(|(_, field, rule)| (field, rule)).collect()

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use launcher_domain::material_source::{is_kubernetes_secret, is_secret_name, kubernetes_secret};
+use launcher_domain::material_source::{is_kubernetes_secret, kubernetes_secret};
+use launcher_domain::names::is_dns_label;
 use launcher_domain::{
     FieldError, Material, MaterialConfig, MaterialKind, RepositoryDraft, SourceUrl, TemplateSettings,
 };
@@ -195,7 +196,7 @@ fn secret_is_trimmed_and_blank_secret_is_none() {
 #[test]
 fn template_can_name_only_kubernetes_secrets_of_course_material() {
     for name in ["statistics", "0", "a-parameters"] {
-        assert!(is_secret_name(name) && is_kubernetes_secret(&kubernetes_secret(name)), "{name}");
+        assert!(is_dns_label(name) && is_kubernetes_secret(&kubernetes_secret(name)), "{name}");
     }
     assert_eq!(kubernetes_secret("statistics"), "material-statistics");
     for other in ["workshop-proxy", "material", "material-", "material-A", "a-material-b", "material-a.b"] {

@@ -36,10 +36,7 @@ impl Request {
 
 /// The capacity of a machine. Workshops get memory and CPU in the order in which they entered.
 #[derive(Debug)]
-pub(crate) struct Capacity {
-    size: Request,
-    shared: Arc<Shared>,
-}
+pub(crate) struct Capacity(Arc<Shared>);
 
 /// Reservation of one workshop: its memory and CPU, or a position in the queue. Drop releases both.
 #[derive(Debug)]
@@ -52,7 +49,6 @@ pub(crate) struct Reservation {
 struct Shared {
     size: Request,
     ledger: Mutex<Ledger>,
-    /// Notifies of each change of the ledger.
     changes: watch::Sender<()>,
 }
 
@@ -70,17 +66,17 @@ impl Capacity {
         let usable = memory.saturating_sub((memory / 10).max(MIN_RESERVE));
         let size = Request { memory: usable / MIB * MIB, cpu_millis: cpus * MILLIS };
         let shared = Shared { size, ledger: Mutex::default(), changes: watch::Sender::default() };
-        Self { size, shared: Arc::new(shared) }
+        Self(Arc::new(shared))
     }
 
     /// Returns the memory and CPU for all workshops together.
     pub(crate) fn size(&self) -> Request {
-        self.size
+        self.0.size
     }
 
     /// True if a workshop with this request fits when no other workshop runs.
     pub(crate) fn can_ever_fit(&self, request: Request) -> bool {
-        request.fits(self.size)
+        request.fits(self.size())
     }
 
     /// Reserves the request, or enters the queue at its end. It waits unless the queue is empty and the request fits. Call
@@ -97,12 +93,12 @@ impl Capacity {
     }
 
     fn reserve(&self, add: impl FnOnce(&mut Ledger, u64)) -> Reservation {
-        let mut ledger = lock(&self.shared.ledger);
+        let mut ledger = lock(&self.0.ledger);
         let number = ledger.next;
         ledger.next += 1;
         add(&mut ledger, number);
-        ledger.fill(self.size);
-        Reservation { number, shared: Arc::clone(&self.shared) }
+        ledger.fill(self.0.size);
+        Reservation { number, shared: Arc::clone(&self.0) }
     }
 }
 

@@ -27,9 +27,6 @@ pub(super) const TELEMETRY_SOCKET: &str = "telemetry.sock";
 /// The sidecar may write to the directory, so a symbolic link in the place of the socket is refused: it could lead to the
 /// engine's socket. The address of a Unix socket has at most 107 bytes (unix(7)), and the path may be longer, so the
 /// connection goes through `/proc/self/fd`.
-///
-/// # Errors
-/// The socket does not exist, is not a socket, or nothing listens on it.
 pub(super) async fn connect_in(directory: &Path, socket: &str) -> io::Result<UnixStream> {
     let file = open(directory.join(socket), OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
     if FileType::from_raw_mode(fstat(&file)?.st_mode) != FileType::Socket {

@@ -9,7 +9,6 @@ use super::names::Part;
 /// Exit code of a sidecar that could not install its network rules.
 const NOT_ISOLATED: i64 = 3;
 
-/// Returns the failure of a workshop whose image could not be pulled.
 pub(crate) fn pull_failed(image: &str, error: &EngineError) -> FailureReason {
     match error {
         EngineError::DiskFull { .. } => disk_full(),
@@ -22,7 +21,6 @@ pub(crate) fn pull_failed(image: &str, error: &EngineError) -> FailureReason {
     }
 }
 
-/// Returns the failure of a workshop whose container could not be created or started.
 pub(crate) fn not_started(part: Part, error: &EngineError) -> FailureReason {
     let text = || FailureDetail::from(sentence(&error.message()));
     match (part, error) {
@@ -70,11 +68,6 @@ pub(crate) fn not_isolated(sidecar: &ContainerState, tail: Option<&str>) -> Opti
     let detail = FailureDetail::NetworkRulesNotSet { error: sentence(error) };
     let reason = FailureReason::only(FailureCode::NetworkNotIsolated, &detail);
     Some(reason.with_remedy(&FailureRemedy::TellAdministrator))
-}
-
-/// Returns the failure of a workshop whose sidecar runs, but does not listen.
-pub(crate) fn sidecar_does_not_listen() -> FailureReason {
-    FailureReason::not_started("the sidecar does not listen on its sockets", "no connection in time".to_owned())
 }
 
 fn disk_full() -> FailureReason {

@@ -5,7 +5,8 @@ use super::names;
 use super::settings::{ContainerOptions, ContainerSettings};
 use crate::machine::{Layout, MachineFleetError, stored_identity};
 
-/// The examined container fleet.
+/// The examined container fleet. A call fails if [`ContainerFleet::open`](super::ContainerFleet::open) would refuse a setting, if
+/// the identity file cannot be read, or if the engine does not answer.
 #[derive(Debug)]
 pub struct ContainerExamination {
     options: ContainerOptions,
@@ -32,9 +33,6 @@ pub struct ExaminedEngine {
 
 impl ContainerExamination {
     /// Examines the fleet that [`ContainerFleet::open`](super::ContainerFleet::open) would open with these settings.
-    ///
-    /// # Errors
-    /// [`MachineFleetError`] if `ContainerFleet::open` would refuse a setting.
     pub fn new(ContainerSettings { machine, options }: ContainerSettings) -> Result<Self, MachineFleetError> {
         let layout = Layout::new(&machine.checked()?.data_dir);
         let engine = Engine::connect(&options.engine_socket)?;
@@ -42,18 +40,12 @@ impl ContainerExamination {
     }
 
     /// The fleet's identity; `None` if no launcher has used the data directory yet.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::DataDir`] if the identity file cannot be read.
     pub fn identity(&self) -> Result<Option<String>, MachineFleetError> {
         Ok(stored_identity(&self.layout)?)
     }
 
     /// Asks the engine for its version and its size. To find out if the engine can limit disk space, it creates a container
     /// and removes it.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::Engine`] if the engine does not answer.
     pub async fn engine(&self) -> Result<ExaminedEngine, MachineFleetError> {
         let info = self.engine.info().await?;
         let labels = names::disk_limit_labels(&self.identity()?.unwrap_or_default());
@@ -71,17 +63,11 @@ impl ContainerExamination {
     }
 
     /// True if the engine has the sidecar's image.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
     pub async fn has_sidecar_image(&self) -> Result<bool, MachineFleetError> {
         Ok(self.engine.has_image(&self.options.sidecar_image).await?)
     }
 
     /// True if the engine has the image of the program that places course material; `None` if the settings name none.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::Engine`] if the engine does not answer, or the name of the image is invalid.
     pub async fn has_material_image(&self) -> Result<Option<bool>, MachineFleetError> {
         let Some(image) = &self.options.material_image else { return Ok(None) };
         Ok(Some(self.engine.has_image(image).await?))

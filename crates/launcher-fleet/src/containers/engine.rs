@@ -19,7 +19,5 @@ pub(crate) use directory::Selection;
 pub use error::EngineError;
 pub use image::PullProgress;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
-#[cfg(feature = "test-containers")]
-pub use list::ContainerEvent;
 pub use list::FoundContainer;
 pub(crate) use list::FoundVolume;

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use launcher_domain::{ArchiveToken, Clock};
 use launcher_process::stop::Stop;
 use launcher_workshop::WorkshopSpec;
+use launcher_workshop::app::SIDECAR_USER;
 use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
@@ -24,9 +25,9 @@ use super::workload::{ContainerBackend, Containers, Record};
 use crate::byte_stream::ByteStream;
 use crate::machine::{
     DataDir, DataDirError, Gateway, Layout, MachineFleet, MachineFleetError, MachineSettings, Registry, Shared,
-    replace_file, validate_volume,
+    replace_file,
 };
-use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError};
+use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError, validate_volume};
 use crate::source_check::SourceChecker;
 
 /// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
@@ -147,10 +148,6 @@ impl Archives for ContainerFleet {
         read.map_err(|error| FleetError::Unavailable(error.to_string()).into())
     }
 
-    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
-        spec.storage.is_none()
-    }
-
     fn can_restore(&self, _: &WorkshopSpec) -> bool {
         self.0.shared.settings.saved_files.is_some()
     }
@@ -216,9 +213,6 @@ async fn image_state(fleet: &Containers, image: &str) -> Result<ImageState, Flee
         Err(error) => Err(FleetError::Unavailable(error.to_string())),
     }
 }
-
-/// User ID of the sidecars if the launcher runs as root. The stock images have no user with this ID.
-const SIDECAR_USER: u32 = 65532;
 
 /// Returns the seccomp profile as a security option of the engine. Docker Engine takes the profile itself, and Podman the
 /// path of a file.

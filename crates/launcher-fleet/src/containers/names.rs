@@ -5,11 +5,9 @@ use std::collections::HashMap;
 
 use launcher_workshop::labels as workshop_labels;
 
-/// Label with the identity of the fleet.
 pub(crate) const FLEET_LABEL: &str = "workshoplauncher.dev/fleet";
 pub(crate) const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 pub(crate) const UID_LABEL: &str = "workshoplauncher.dev/uid";
-/// Label with the [`Part`].
 pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
 /// Label of a sidecar's container: workshops reach only permitted addresses, because the sidecar installs rules or has no
 /// network. The containers of versions before 0.1.0 lack it.
@@ -23,7 +21,6 @@ const SHORT_FLEET_ID: usize = 8;
 /// A container of a Workshop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Part {
-    /// The app.
     App,
     /// The program that places course material. It ends before the app starts.
     Material,
@@ -32,7 +29,6 @@ pub enum Part {
 }
 
 impl Part {
-    /// Returns the value of the label.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -42,14 +38,12 @@ impl Part {
         }
     }
 
-    /// Parses the value of the label.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         [Self::App, Self::Material, Self::Sidecar].into_iter().find(|part| part.as_str() == text)
     }
 }
 
-/// Returns the name of a container.
 pub(crate) fn container(fleet_id: &str, workshop: &str, part: Part) -> String {
     format!("wl-{}-{workshop}-{}", short(fleet_id), part.as_str())
 }
@@ -75,22 +69,11 @@ pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
     workshop_labels().into_iter().chain([own]).collect()
 }
 
-pub(crate) fn labels_of(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
-    match part {
-        Part::App | Part::Material => container_labels(fleet_id, workshop, uid, part),
-        Part::Sidecar => sidecar_labels(fleet_id, workshop, uid),
-    }
-}
-
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
-    workshop_labels().into_iter().chain(own.map(|(name, value)| (name.to_owned(), value.to_owned()))).collect()
-}
-
-pub(crate) fn sidecar_labels(fleet_id: &str, workshop: &str, uid: &str) -> HashMap<String, String> {
-    let mut labels = container_labels(fleet_id, workshop, uid, Part::Sidecar);
-    labels.insert(LIMITED_LABEL.to_owned(), "true".to_owned());
-    labels
+    let limited = (part == Part::Sidecar).then_some((LIMITED_LABEL, "true"));
+    let own = own.into_iter().chain(limited).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    workshop_labels().into_iter().chain(own).collect()
 }
 
 /// Returns the labels of the container that shows if the engine can limit disk space. It belongs to no Workshop, so the

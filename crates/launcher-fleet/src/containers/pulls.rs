@@ -88,7 +88,6 @@ impl Pulls {
         Some(*lock(&self.images).current(image)?.percent.borrow())
     }
 
-    /// Returns the failure of the last pull of an image.
     pub(super) fn failure(&self, image: &str) -> Option<FailureReason> {
         lock(&self.images).failures.get(image).cloned()
     }
@@ -136,7 +135,6 @@ impl Pulls {
 }
 
 impl Images {
-    /// Returns the pull of an image that is in progress.
     fn current(&self, image: &str) -> Option<Pull> {
         let running = self.running.get(image)?;
         let outcome = running.outcome.upgrade().filter(|outcome| outcome.peek().is_none())?;

@@ -27,6 +27,7 @@ use crate::machine::{
 };
 pub(super) use files::FrameStatus;
 pub(super) use launch::adopt_reservations;
+use states::{Observed, Stage};
 
 impl Backend for ContainerBackend {
     type Process = ();
@@ -39,7 +40,7 @@ impl Backend for ContainerBackend {
     }
 
     async fn look(workload: &Arc<Workload>) -> Result<Look, Setback> {
-        launch::look(workload).await
+        Observed::of(workload).await?.verdict(Stage::of(&workload.record.get().status()))
     }
 
     async fn prepare(workload: &Arc<Workload>, attempt: Attempt) -> Result<(), Setback> {
@@ -151,7 +152,6 @@ async fn log_tail(workload: &Workload) -> Result<Option<String>, EngineError> {
     }
 }
 
-/// Calls the engine until it succeeds.
 async fn retry<T, C: Future<Output = Result<T, EngineError>>>(workload: &Workload, call: impl Fn() -> C) -> T {
     let mut delay = RETRY_DELAY;
     loop {

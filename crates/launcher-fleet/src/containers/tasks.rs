@@ -21,7 +21,7 @@ pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
         let shared = Arc::clone(&open.shared);
         let mut events = shared.fleet.engine.events(&shared.data_dir.id);
         // Events may have been lost before this connection.
-        open.workloads().iter().for_each(|workload| workload.wake());
+        open.workloads().iter().for_each(|workload| workload.backend.events.notify_one());
         drop(open);
         loop {
             let event = tokio::select! {
@@ -29,10 +29,10 @@ pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
                 () = shared.data_dir.closing.cancelled() => return,
             };
             match event {
-                Some(Ok(event)) => {
+                Some(Ok(workshop)) => {
                     let Some(open) = registry.upgrade() else { return };
-                    if let Some(workload) = open.workload(&event.workshop) {
-                        workload.wake();
+                    if let Some(workload) = open.workload(&workshop) {
+                        workload.backend.events.notify_one();
                     }
                 }
                 Some(Err(error)) => {
@@ -49,7 +49,6 @@ pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
     }
 }
 
-/// Interval of the searches for orphans.
 const ORPHANS_INTERVAL: Duration = Duration::from_mins(5);
 
 /// Containers and volumes of this fleet, or those of them that belong to no Workshop.

@@ -39,7 +39,6 @@ impl Record {
 
 pub(super) type StoredRecord = machine::StoredRecord<()>;
 
-/// The workload of one Workshop.
 pub(super) type Workload = machine::Workload<ContainerBackend>;
 
 /// The part of a workload that only this kind of fleet has.
@@ -50,7 +49,7 @@ pub(crate) struct ContainerBackend {
     /// Held while the engine creates one of the workshop's containers.
     creation: Arc<tokio::sync::Mutex<()>>,
     /// Wakes the supervisor when the engine reports an event of the workshop's containers.
-    events: Notify,
+    pub(super) events: Notify,
     /// The values of the frame page that were written last.
     pub(super) frame: Mutex<Option<FrameStatus>>,
 }
@@ -76,12 +75,10 @@ impl Workload {
         &self.fleet().engine
     }
 
-    /// Returns the name of one of the workshop's containers.
     pub(super) fn container(&self, part: Part) -> String {
         names::container(&self.data_dir().id, self.name(), part)
     }
 
-    /// True if the Workshop has course material.
     pub(super) fn has_material(&self) -> bool {
         self.record.workshop().spec.material.is_some()
     }
@@ -97,7 +94,6 @@ impl Workload {
         material_volumes(&self.record.workshop().spec, &self.data_dir().id, self.name())
     }
 
-    /// Directory with the sidecar's sockets.
     pub(super) fn run_dir(&self) -> PathBuf {
         self.data_dir().layout.sidecar_sockets(self.name())
     }
@@ -114,9 +110,6 @@ impl Workload {
 
     /// Creates one of the workshop's containers, and before the app its volumes. If the caller is cancelled, the engine
     /// still finishes the creation; a removal must wait for it in [`Workload::wait_for_creation`].
-    ///
-    /// # Errors
-    /// As [`Engine::create`](super::engine::Engine::create).
     pub(super) async fn create(self: &Arc<Self>, part: Part, body: ContainerCreateBody) -> Result<(), EngineError> {
         let creation = Arc::clone(&self.backend.creation).lock_owned().await;
         let workload = Arc::clone(self);
@@ -135,12 +128,13 @@ impl Workload {
         let (workshop, name) = (self.record.workshop(), self.name());
         if let Some(storage) = workshop.spec.storage {
             let fleet_id = &data_dir.fleet_id;
-            engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id).await?;
+            let labels = names::volume_labels(fleet_id);
+            engine.create_volume(&names::volume(fleet_id, &storage.volume), fleet_id, labels).await?;
         }
         let uid = workshop.metadata.uid.unwrap_or_default();
         for volume in self.mounted_material() {
             let labels = names::container_labels(&data_dir.id, name, &uid, Part::Material);
-            engine.create_labelled_volume(&volume.name, &data_dir.id, labels).await?;
+            engine.create_volume(&volume.name, &data_dir.id, labels).await?;
         }
         Ok(())
     }
@@ -151,21 +145,8 @@ impl Workload {
         drop(self.backend.creation.lock().await);
     }
 
-    /// Wakes the supervisor: a container of the workshop may have changed.
-    pub(super) fn wake(&self) {
-        self.backend.events.notify_one();
-    }
-
-    /// Waits until [`Workload::wake`] is called. Returns at once if it was called after the previous wait.
-    pub(super) async fn woken(&self) {
-        self.backend.events.notified().await;
-    }
-
     /// True if the engine can limit the disk space of a container. Asks the engine until it has answered once. Without an
     /// answer, containers get no limit: their creation reports the problem of the engine.
-    ///
-    /// # Errors
-    /// The engine is unreachable, or its disk is full.
     pub(super) async fn limits_disk(&self) -> Result<bool, EngineError> {
         let ask = || {
             let labels = names::disk_limit_labels(&self.data_dir().id);

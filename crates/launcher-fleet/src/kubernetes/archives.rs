@@ -7,7 +7,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures_util::stream::{empty, unfold};
-use futures_util::{FutureExt, StreamExt, TryFutureExt};
+use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
 use http::header::{AUTHORIZATION, HOST};
 use http::{Request, StatusCode};
 use http_body_util::{BodyExt, Empty};
@@ -78,10 +78,17 @@ async fn open(address: SocketAddr, token: &ArchiveToken, download: Option<Downlo
     let body = timeout(CONNECT, request(address, token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
     let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
     // The stream has the download, which is deleted when the stream is dropped.
-    Ok(unfold(Some((body, download)), |state| next_chunk(state).boxed()).boxed())
+    let chunks = unfold(Some((body.into_data_stream().map_err(io::Error::other), download)), |state| async move {
+        let (mut body, download) = state?;
+        let next = timeout(STALL, body.try_next()).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
+        let chunk = next.transpose()?;
+        // An error is the last item: hyper reports a body without its last chunk as an error.
+        let rest = chunk.is_ok().then_some((body, download));
+        Some((chunk, rest))
+    });
+    Ok(chunks.boxed())
 }
 
-/// Requests the archive. Returns the body of the response.
 async fn request(address: SocketAddr, token: &ArchiveToken) -> io::Result<Incoming> {
     let stream = TokioIo::new(connect(address).await?);
     let (mut sender, connection) =
@@ -103,30 +110,10 @@ pub(super) async fn connect(address: SocketAddr) -> io::Result<TcpStream> {
     socket.connect(address).await
 }
 
-type State = Option<(Incoming, Option<Download>)>;
-
-/// Returns the next bytes. An error is the last item: hyper reports a body without its last chunk as an error.
-async fn next_chunk(state: State) -> Option<(io::Result<Bytes>, State)> {
-    let (mut body, download) = state?;
-    loop {
-        let frame = match timeout(STALL, body.frame()).await {
-            Ok(frame) => frame?,
-            Err(elapsed) => return Some((Err(elapsed.into()), None)),
-        };
-        match frame.map(|frame| frame.into_data()) {
-            Ok(Ok(bytes)) => return Some((Ok(bytes), Some((body, download)))),
-            // Trailers.
-            Ok(Err(_)) => {}
-            Err(error) => return Some((Err(io::Error::other(error)), None)),
-        }
-    }
-}
-
 /// Maximum time until the pod is ready.
 const READY: Duration = Duration::from_secs(30);
 /// Interval of checks for the pod. The launcher has no permission to watch these resources.
 const POLL: Duration = Duration::from_millis(300);
-/// Random bytes in the name of a resource.
 const NAME_BYTES: usize = 4;
 
 /// A created resource. Its drop deletes it, and so its pod. If the launcher is killed, the operator deletes it.
@@ -137,10 +124,6 @@ struct Download {
 }
 
 impl Download {
-    /// Creates the resource.
-    ///
-    /// # Errors
-    /// [`FleetError`]; the caller should retry.
     async fn create(fleet: &KubernetesFleet, volume: &str, token: &ArchiveToken) -> Result<Self, FleetError> {
         let api: Api<WorkshopDownload> = Api::namespaced(fleet.client.clone(), &fleet.namespace);
         let token_sha256 = token.digest().to_string();
@@ -155,10 +138,6 @@ impl Download {
         Ok(download)
     }
 
-    /// Waits until the pod is ready. Returns its address.
-    ///
-    /// # Errors
-    /// [`ReadError::NotReady`] after 30 seconds, or if the operator has given up.
     async fn until_ready(&self) -> Result<SocketAddr, ReadError> {
         let mut message = "the operator has not answered".to_owned();
         let ready = timeout(READY, self.poll(&mut message)).await;
@@ -204,7 +183,6 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::{Arc, Mutex};
 
-    use futures_util::TryStreamExt;
     use http::{Method, Request, Response};
     use http_body_util::BodyExt;
     use kube::Client;

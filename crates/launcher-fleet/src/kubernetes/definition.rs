@@ -23,9 +23,6 @@ pub enum Definition {
 
 impl KubernetesExamination {
     /// Compares the cluster's Workshop CRD with the launcher's.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] if the cluster's CRD cannot be read, or the launcher lacks the permission.
     pub async fn definition(&self) -> Result<Definition, FleetError> {
         let version = Workshop::api_version(&());
         let request = Request::get(format!("/openapi/v3/apis/{version}")).body(Vec::new());

@@ -10,14 +10,15 @@ use k8s_openapi::api::core::v1::{Namespace, Node};
 use kube::api::{ListParams, PostParams};
 use kube::client::Body;
 use kube::{Api, Client, ResourceExt};
-use launcher_workshop::{Phase, Workshop};
+use launcher_workshop::Phase;
 use serde::Deserialize;
 
 use super::error::{status_code, to_fleet_error, unavailable};
 use super::fleet::{Guarded, identity_of};
 use crate::port::FleetError;
 
-/// The namespace that `launcher doctor` examines.
+/// The namespace that `launcher doctor` examines. A call that the API server does not answer, or refuses, fails with
+/// [`FleetError::Unavailable`].
 #[derive(Clone)]
 pub struct KubernetesExamination {
     pub(super) client: Client,
@@ -30,7 +31,6 @@ impl std::fmt::Debug for KubernetesExamination {
     }
 }
 
-/// Version and clock of an API server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ApiServer {
     /// The Kubernetes version, for example `v1.34.4`.
@@ -46,10 +46,6 @@ impl KubernetesExamination {
         Self { client, namespace: namespace.to_owned() }
     }
 
-    /// Returns the API server's version and clock.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] with the cause, for example that the API server rejects the launcher's credentials.
     pub async fn api_server(&self) -> Result<ApiServer, FleetError> {
         let request = Request::get("/version").body(Body::empty()).map_err(|error| unavailable(&error))?;
         let answer = self.client.send(request).await.map_err(|error| to_fleet_error(&error))?;
@@ -60,9 +56,6 @@ impl KubernetesExamination {
 
     /// Returns the fleet identity ([`Fleet::identity`](crate::Fleet::identity)), or `None` if the namespace does not
     /// exist.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] with the cause.
     pub async fn identity(&self) -> Result<Option<String>, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         match namespaces.get(&self.namespace).await {
@@ -89,9 +82,6 @@ const RIGHTS: [(&str, &str, &[&str]); 6] = [
 
 impl KubernetesExamination {
     /// Returns the permissions that the launcher needs but does not have, for example `patch workshops`.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] if the API server does not answer.
     pub async fn missing_rights(&self) -> Result<Vec<String>, FleetError> {
         let rights =
             RIGHTS.iter().flat_map(|(group, resource, verbs)| verbs.iter().map(move |verb| (group, resource, verb)));
@@ -144,7 +134,6 @@ pub enum MemoryKill {
     Unknown,
 }
 
-/// Answer of a kubelet about its configuration.
 #[derive(Deserialize)]
 struct Configuration {
     kubeletconfig: KubeletConfiguration,
@@ -183,7 +172,6 @@ impl KubernetesExamination {
 const REACTION_TIME: SignedDuration = SignedDuration::from_secs(60);
 /// A Lease without a renewal for this many lease durations counts as having no leader.
 const MAX_MISSED_RENEWALS: i64 = 2;
-/// Page size of the list requests.
 const PAGE_SIZE: u32 = 500;
 
 /// The leading operator according to the Lease.
@@ -214,7 +202,6 @@ pub struct PendingWorkshops {
     pub example: Option<ExampleWorkshop>,
 }
 
-/// Name and URL of a Workshop.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExampleWorkshop {
     /// Name of the Workshop, with which its host begins.
@@ -225,9 +212,6 @@ pub struct ExampleWorkshop {
 
 impl KubernetesExamination {
     /// Returns the leading operator according to the Lease of this name.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] with the cause.
     pub async fn leader(&self, lease: &str, now: Timestamp) -> Result<Leader, FleetError> {
         let leases: Api<Lease> = Api::namespaced(self.client.clone(), &self.namespace);
         let spec = match leases.get_opt(lease).await {
@@ -245,10 +229,6 @@ impl KubernetesExamination {
         })
     }
 
-    /// Returns the Workshops that wait for an operator.
-    ///
-    /// # Errors
-    /// [`FleetError::Unavailable`] with the cause.
     pub async fn pending_workshops(&self, now: Timestamp) -> Result<PendingWorkshops, FleetError> {
         let workshops: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
         let mut params = ListParams::default().limit(PAGE_SIZE);
@@ -270,13 +250,7 @@ impl PendingWorkshops {
     fn note(&mut self, guarded: Guarded, now: Timestamp) {
         self.workshops += 1;
         let name = guarded.name_any();
-        match guarded.0 {
-            Err(_) => self.unreadable.push(name),
-            Ok(workshop) => self.note_readable(name, &workshop, now),
-        }
-    }
-
-    fn note_readable(&mut self, name: String, workshop: &Workshop, now: Timestamp) {
+        let Ok(workshop) = guarded.0 else { return self.unreadable.push(name) };
         let status = workshop.status.as_ref();
         if let (None, Some(url)) = (&self.example, status.and_then(|status| status.report.url.clone())) {
             self.example = Some(ExampleWorkshop { name: name.clone(), url });

@@ -1,7 +1,6 @@
 //! The adapter of [`Fleet`] for Kubernetes.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use either::Either;
@@ -15,17 +14,12 @@ use kube::runtime::watcher::{self, Event};
 use kube::runtime::{WatchStreamExt, watcher as watch_all};
 use kube::{Api, Client, ResourceExt};
 use launcher_domain::SecretValues;
-use launcher_domain::names::is_volume_name;
-use launcher_workshop::{MANAGED_BY_LABEL, Workshop};
+use launcher_workshop::{MANAGED_BY_LABEL, Workshop, is_managed};
 
 use super::error::{status_code, to_fleet_error};
 use super::secret::create_secret;
-use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE, SavedFiles, SourceChecks};
+use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, GONE, SavedFiles, SourceChecks, validate_volume};
 use crate::source_check::SourceChecker;
-
-/// Maximum duration of one watch request. The API server then closes it, and the next request continues from the same
-/// resource version.
-const WATCH: Duration = Duration::from_secs(60);
 
 /// The fleet of one namespace. Cheap to clone.
 #[derive(Clone)]
@@ -66,8 +60,15 @@ impl KubernetesFleet {
 
     /// Reads a Workshop, which may be unreadable, from the API server. `None` if it does not exist.
     async fn get_guarded(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
-        let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
-        guarded.get_opt(name).await.map_err(|error| to_fleet_error(&error))
+        self.guarded().get_opt(name).await.map_err(|error| to_fleet_error(&error))
+    }
+
+    fn guarded(&self) -> Api<Guarded> {
+        Api::namespaced(self.client.clone(), &self.namespace)
+    }
+
+    fn claims(&self) -> Api<PersistentVolumeClaim> {
+        Api::namespaced(self.client.clone(), &self.namespace)
     }
 
     /// Reads the PersistentVolumeClaim of a volume; `None` if it does not exist.
@@ -78,14 +79,9 @@ impl KubernetesFleet {
         &self,
         name: &str,
     ) -> Result<Option<PartialObjectMeta<PersistentVolumeClaim>>, FleetError> {
-        if !is_volume_name(name) {
-            return Err(FleetError::Refused(format!("{name:?} is not the name of a volume")));
-        }
-        let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
-        let found = claims.get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
-        let is_ours =
-            |found: &PartialObjectMeta<_>| found.labels().get("managed-by").is_some_and(|by| by == MANAGED_BY_LABEL);
-        if found.as_ref().is_some_and(|found| !is_ours(found)) {
+        validate_volume(name)?;
+        let found = self.claims().get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
+        if found.as_ref().is_some_and(|found| !is_managed(found)) {
             let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
             return Err(FleetError::Refused(problem));
         }
@@ -151,8 +147,7 @@ impl Fleet for KubernetesFleet {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
         let namespace = namespaces.get(&self.namespace).await.map_err(|error| to_fleet_error(&error))?;
         // List once, so that a missing Workshop CRD fails here. Otherwise the service would wait for the watch forever.
-        let guarded: Api<Guarded> = Api::namespaced(self.client.clone(), &self.namespace);
-        guarded.list(&ListParams::default().limit(1)).await.map_err(|error| to_fleet_error(&error))?;
+        self.guarded().list(&ListParams::default().limit(1)).await.map_err(|error| to_fleet_error(&error))?;
         Ok(identity_of(&self.namespace, &namespace))
     }
 
@@ -160,12 +155,11 @@ impl Fleet for KubernetesFleet {
     /// any more. Reads the claim first, and deletes exactly this one: a claim that the operator did not create stays.
     async fn delete_volume(&self, name: &str) -> Result<(), FleetError> {
         let Some(found) = self.claim(name).await? else { return Ok(()) };
-        let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &self.namespace);
         if found.metadata.deletion_timestamp.is_some() {
             return Ok(());
         }
         let exactly = Preconditions { uid: found.uid(), resource_version: None };
-        match claims.delete(name, &DeleteParams::default().preconditions(exactly)).await {
+        match self.claims().delete(name, &DeleteParams::default().preconditions(exactly)).await {
             Ok(_) => Ok(()),
             Err(error) if status_code(&error) == Some(404) => Ok(()),
             // 409: another claim has this name now. The retry reads it.
@@ -181,16 +175,12 @@ impl Fleet for KubernetesFleet {
         self.source_checks.as_ref().map(|checker| checker as &dyn SourceChecks)
     }
 
+    /// When a request fails, the stream retries it after a backoff; if changes could be lost, it lists all Workshops again.
     fn watch(&self) -> BoxStream<'static, FleetEvent> {
-        watch(Api::namespaced(self.client.clone(), &self.namespace), WATCH)
+        // The API server closes a request after a minute, and the next one continues from the same resource version.
+        let config = watcher::Config::default().timeout(60);
+        to_fleet_events(watch_all(self.guarded(), config).default_backoff()).boxed()
     }
-}
-
-/// Streams the list of all Workshops, then each change, without end. When a request fails, the stream retries it after
-/// a backoff; if changes could be lost, it lists all Workshops again.
-fn watch(api: Api<Guarded>, lasts: Duration) -> BoxStream<'static, FleetEvent> {
-    let seconds = u32::try_from(lasts.as_secs()).unwrap_or(u32::MAX);
-    to_fleet_events(watch_all(api, watcher::Config::default().timeout(seconds)).default_backoff()).boxed()
 }
 
 /// Converts watch events to fleet events. It collects the Workshops of a list, and sends them as one event.

@@ -55,19 +55,16 @@ pub(super) async fn send_saved_files(fleet: &KubernetesFleet, workshop: &str, to
     }
 }
 
-/// A Workshop that waits for its files.
 struct Waiting {
     address: SocketAddr,
     restore: WorkshopRestore,
 }
 
-/// Error of an attempt.
 #[derive(Debug, thiserror::Error)]
 enum SendError {
     /// The pod is not reachable, or is not the one of the Workshop.
     #[error("the pod: {0}")]
     Pod(#[from] io::Error),
-    /// The files cannot be read.
     #[error(transparent)]
     Files(#[from] RestoreError),
 }

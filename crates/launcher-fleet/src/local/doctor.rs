@@ -11,7 +11,8 @@ use super::settings::LocalSettings;
 use super::workload::inherited;
 use crate::machine::{Layout, MachineFleetError, is_in_use, stored_identity};
 
-/// The examined local fleet.
+/// The examined local fleet. A call fails if [`LocalFleet::open`](super::LocalFleet::open) would refuse a setting, or if a file
+/// of the data directory cannot be read.
 #[derive(Debug)]
 pub struct LocalExamination {
     settings: LocalSettings,
@@ -20,9 +21,6 @@ pub struct LocalExamination {
 
 impl LocalExamination {
     /// Examines the fleet that [`LocalFleet::open`](super::LocalFleet::open) would open with these settings.
-    ///
-    /// # Errors
-    /// [`MachineFleetError`] if `LocalFleet::open` would refuse a setting.
     pub fn new(settings: LocalSettings) -> Result<Self, MachineFleetError> {
         let settings = settings.absolute()?;
         let layout = Layout::new(&settings.machine.data_dir);
@@ -30,17 +28,11 @@ impl LocalExamination {
     }
 
     /// The fleet's identity; `None` if no launcher has used the data directory yet.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::DataDir`] if the identity file cannot be read.
     pub fn identity(&self) -> Result<Option<String>, MachineFleetError> {
         Ok(stored_identity(&self.layout)?)
     }
 
     /// True if a launcher is using the data directory.
-    ///
-    /// # Errors
-    /// [`MachineFleetError::DataDir`] if the lock file cannot be opened or locked.
     pub fn is_in_use(&self) -> Result<bool, MachineFleetError> {
         Ok(is_in_use(&self.layout)?)
     }
@@ -51,13 +43,29 @@ impl LocalExamination {
         Some(PortPool::of_this_machine().allocate(&SystemEntropy)?.port())
     }
 
-    /// Runs the program of this app type with its version argument, and returns the output. `None` for `custom`,
-    /// because each template of that type names a program.
-    ///
-    /// # Errors
-    /// [`ProgramFault`] if the program is missing or fails.
+    /// Runs the program of this app type with `--version`, and returns the output. `None` for `custom`, because each
+    /// template of that type names a program.
     pub async fn version(&self, app: AppType) -> Result<Option<String>, ProgramFault> {
-        check_program(&self.settings, app).await
+        let (program, remedy) = match app {
+            AppType::Notebook => (&self.settings.programs.local_jupyter, FailureRemedy::InstallJupyter),
+            AppType::Rstudio => (&self.settings.programs.local_rstudio, FailureRemedy::InstallRstudio),
+            AppType::Custom => return Ok(None),
+        };
+        let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy: remedy.clone() };
+        let output = Command::new(program)
+            .arg("--version")
+            .env_clear()
+            .envs(inherited(std::env::vars_os()))
+            .stdin(Stdio::null())
+            .kill_on_drop(true)
+            .output()
+            .await
+            .map_err(|error| fault(format!("cannot be started: {error}")))?;
+        if !output.status.success() {
+            let message = last_line(&output.stderr);
+            return Err(fault(format!("--version failed ({}): {message}", output.status)));
+        }
+        Ok(Some(format!("{} {}", program.display(), last_line(&output.stdout))))
     }
 }
 
@@ -69,36 +77,7 @@ pub struct ProgramFault {
     pub program: String,
     /// The problem, as a phrase that follows the program's name.
     pub problem: String,
-    /// Advice for the user.
     pub remedy: FailureRemedy,
-}
-
-/// Runs the program of this app type with `--version`, and returns the output. `None` for `custom`, because each
-/// template of that type names a program.
-///
-/// # Errors
-/// [`ProgramFault`] if the program is missing or fails.
-async fn check_program(settings: &LocalSettings, app: AppType) -> Result<Option<String>, ProgramFault> {
-    let (program, remedy) = match app {
-        AppType::Notebook => (&settings.programs.local_jupyter, FailureRemedy::InstallJupyter),
-        AppType::Rstudio => (&settings.programs.local_rstudio, FailureRemedy::InstallRstudio),
-        AppType::Custom => return Ok(None),
-    };
-    let fault = |problem| ProgramFault { program: program.display().to_string(), problem, remedy: remedy.clone() };
-    let output = Command::new(program)
-        .arg("--version")
-        .env_clear()
-        .envs(inherited(std::env::vars_os()))
-        .stdin(Stdio::null())
-        .kill_on_drop(true)
-        .output()
-        .await
-        .map_err(|error| fault(format!("cannot be started: {error}")))?;
-    if !output.status.success() {
-        let message = last_line(&output.stderr);
-        return Err(fault(format!("--version failed ({}): {message}", output.status)));
-    }
-    Ok(Some(format!("{} {}", program.display(), last_line(&output.stdout))))
 }
 
 fn last_line(output: &[u8]) -> String {

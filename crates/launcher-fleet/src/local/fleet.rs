@@ -19,9 +19,8 @@ use super::workload::{LocalBackend, Processes, Workload, inherited};
 use crate::byte_stream::{ByteStream, written_by};
 use crate::machine::{
     DataDir, DataDirError, Gateway, MachineFleet, MachineFleetError, Registry, Shared, remove_directory,
-    validate_volume,
 };
-use crate::port::{Archives, FleetError, ReadError};
+use crate::port::{Archives, FleetError, ReadError, validate_volume};
 use crate::source_check::SourceChecker;
 
 /// Runs Workshops as processes on this machine. Cheap to clone. A data directory has at most one open fleet.
@@ -106,10 +105,6 @@ impl Archives for LocalFleet {
         validate_volume(volume)?;
         let root = self.0.shared.data_dir.layout.volume(volume);
         Ok(written_by(move |out| write_archive(&root, out)))
-    }
-
-    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
-        spec.storage.is_none()
     }
 
     fn can_restore(&self, _: &WorkshopSpec) -> bool {

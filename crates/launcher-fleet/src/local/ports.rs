@@ -22,11 +22,8 @@ use super::process::{AppProcesses, ProcessId, ProcessScanner, ProcessSnapshot};
 /// The program that listens on a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Listener {
-    /// No program listens.
     Absent,
-    /// Only processes of the Workshop listen.
     Own,
-    /// A program outside the Workshop listens.
     Foreign,
 }
 
@@ -73,9 +70,6 @@ fn sockets(port: u16) -> io::Result<BTreeSet<u64>> {
 }
 
 /// Returns the addresses on which processes of this app listen, unless it listens on this port of 127.0.0.1.
-///
-/// # Errors
-/// `/proc` cannot be read.
 pub(crate) async fn listens_elsewhere(
     scanner: &ProcessScanner,
     app: AppProcesses,

@@ -16,9 +16,7 @@ use serde::{Deserialize, Serialize};
 use super::process::PersistentProcessId;
 use crate::machine::plain_tail;
 
-/// The record of a Workshop whose app is a process.
 pub(super) type Record = crate::machine::Record<Started>;
-/// The stored record of a Workshop whose app is a process.
 pub(super) type StoredRecord = crate::machine::StoredRecord<Started>;
 
 /// The app process that was started for a Workshop.
@@ -27,14 +25,12 @@ pub(super) type StoredRecord = crate::machine::StoredRecord<Started>;
 pub(crate) struct Started {
     /// The leader of the app's process group.
     pub(crate) leader: PersistentProcessId,
-    /// The app's loopback port.
     pub(crate) port: u16,
     /// The app's token. `None` if the app supports no token, or if an earlier launcher version started it without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token: Option<Token>,
 }
 
-/// Random bytes of a token.
 const TOKEN_BYTES: usize = 32;
 
 /// The token of an app. Each start of the app has a new random token.

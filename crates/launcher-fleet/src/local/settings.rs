@@ -22,9 +22,7 @@ pub struct LocalPrograms {
 /// Settings of a local fleet.
 #[derive(Debug, Clone)]
 pub struct LocalSettings {
-    /// Settings of every fleet on the launcher's machine.
     pub machine: MachineSettings,
-    /// Programs of the apps.
     pub programs: LocalPrograms,
     /// The program that runs as keeper. It must call [`keeper::run`](crate::keeper::run) if its first argument is
     /// [`keeper::COMMAND`](crate::keeper::COMMAND).

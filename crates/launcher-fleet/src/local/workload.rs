@@ -16,7 +16,7 @@ use std::time::Duration;
 
 use launcher_domain::sync::lock;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, ListensElsewhere, MaterialReport};
-use launcher_workshop::{Phase, WorkshopMaterial, WorkshopRestore};
+use launcher_workshop::{Phase, WorkshopMaterial, WorkshopRestore, WorkshopSpec};
 
 use super::ports::{Listener, PortLease, PortPool, find_listener, listens_elsewhere};
 use super::process::{AppProcesses, ExitWatch, ProcessScanner, terminate};
@@ -29,7 +29,6 @@ use proxy::AppProxy;
 /// Maximum number of ports that the fleet tries if other programs take them.
 const PORT_ATTEMPTS: usize = 3;
 
-/// The workload of one Workshop.
 pub(super) type Workload = machine::Workload<LocalBackend>;
 
 /// The part of a workload that only this kind of fleet has.
@@ -70,15 +69,20 @@ impl Workload {
         AppProcesses { marker: self.marker_of(&record), leader }
     }
 
+    /// Returns the working directory of the app: the directory of its volume, or else one that ends with the Workshop.
+    fn working_dir(&self, spec: &WorkshopSpec) -> PathBuf {
+        let layout = &self.data_dir().layout;
+        match &spec.storage {
+            Some(storage) => layout.volume(&storage.volume),
+            None => layout.working(self.name()),
+        }
+    }
+
     /// Determines whether the app or another program listens on the app's port.
-    ///
-    /// # Errors
-    /// `/proc` cannot be read. The caller must not forward requests then.
     async fn find_listener(&self, port: u16) -> io::Result<Listener> {
         find_listener(&self.fleet().scanner, self.processes(), port).await
     }
 
-    /// Terminates all processes of this Workshop.
     async fn terminate(&self) {
         terminate(&self.fleet().scanner, &self.processes(), self.settings().stop_grace).await;
     }
@@ -174,7 +178,6 @@ impl Backend for LocalBackend {
         Some(Arc::new(AppProxy::new(workload, owner, &record.process?)))
     }
 
-    /// Waits for the exit of the app's leading process.
     async fn ended(workload: &Arc<Workload>) -> FailureDetail {
         match &mut *workload.backend.exit.lock().await {
             Some(exit) => exit.wait_for_exit().await,
@@ -199,7 +202,6 @@ impl Backend for LocalBackend {
         Setback::Crashed(FailureReason::new(FailureCode::Crashed, Some(exit)))
     }
 
-    /// Truncates a large log.
     async fn tick(workload: &Arc<Workload>) {
         if let Err(error) = cap_log(&workload.data_dir().layout.log(workload.name()))
             && error.kind() != io::ErrorKind::NotFound

@@ -18,7 +18,6 @@ pub(crate) trait Backend: Debug + Send + Sync + Sized + 'static {
     type Process: Process;
     /// Data of this kind that all workloads of the fleet share.
     type Fleet: Debug + Send + Sync + 'static;
-    /// How the app has ended.
     type Exit: Send;
     /// True if the app keeps running after the launcher has stopped.
     const OUTLIVES_LAUNCHER: bool;
@@ -46,10 +45,8 @@ pub(crate) trait Backend: Debug + Send + Sync + Sized + 'static {
         material: &WorkshopMaterial,
     ) -> impl Future<Output = Result<MaterialReport, Setback>> + Send;
 
-    /// Starts the app.
     fn launch(workload: &Arc<Workload<Self>>, attempt: Attempt) -> impl Future<Output = Result<(), Setback>> + Send;
 
-    /// Waits until the app answers.
     fn answered(workload: &Arc<Workload<Self>>) -> impl Future<Output = Result<(), Setback>> + Send;
 
     /// Returns the addresses on which the app listens, unless it listens on its port. `None` if they cannot be read now.
@@ -84,11 +81,9 @@ pub(crate) enum Look {
     Absent,
     /// The machine or the engine has ended it. It can be started again in its container.
     Interrupted,
-    /// It runs.
     Running,
 }
 
-/// A start of the app.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Attempt {
     /// With a new workload.
@@ -98,7 +93,7 @@ pub(crate) enum Attempt {
 }
 
 /// Reason why an app does not run.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Setback {
     /// The app has ended alone. Its files are there.
     Crashed(FailureReason),
@@ -115,7 +110,6 @@ pub(crate) enum Setback {
 pub(crate) enum NotPlaced {
     /// The files or their place.
     Files(RestoreError),
-    /// Another cause.
     Setback(Setback),
 }
 

@@ -21,25 +21,16 @@ use tokio_util::sync::CancellationToken;
 use super::files::{Layout, ensure_private, replace_file};
 use super::record::{Record, load_records, save_record};
 
-/// Maximum number of attempts to lock the data directory.
 const LOCK_ATTEMPTS: u32 = 20;
-/// Pause between two attempts to lock the data directory.
 const LOCK_PAUSE: Duration = Duration::from_millis(50);
 
 /// Error of opening or examining a data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
-    /// Another launcher uses the same data directory.
     #[error("another launcher uses {0}: stop it, or set SERVICE_DATA_DIR to another directory")]
     Locked(PathBuf),
-    /// A file or directory of the fleet is unusable.
     #[error("the fleet cannot use {path}: {source}; make it readable and writable for this user")]
-    Directory {
-        /// The file or directory.
-        path: PathBuf,
-        /// The system's error.
-        source: io::Error,
-    },
+    Directory { path: PathBuf, source: io::Error },
 }
 
 impl DataDirError {
@@ -71,9 +62,6 @@ type NotAdopted<P> = Vec<(String, Record<P>)>;
 impl DataDir {
     /// Locks the data directory, and reads its Workshops. Creates missing directories and identities. In a copy of a data
     /// directory, calls `forget` for each record, because the workload of the record belongs to the original.
-    ///
-    /// # Errors
-    /// [`DataDirError`] if another launcher uses the directory, or the directory is unusable.
     pub(crate) fn open<P: Serialize + DeserializeOwned>(
         path: &Path,
         clock: Arc<dyn Clock>,
@@ -95,7 +83,7 @@ impl DataDir {
     }
 }
 
-/// For `launcher doctor`: returns the identity of the fleet, or `None` if no launcher has used the data directory yet.
+/// Returns the identity of the fleet, or `None` if no launcher has used the data directory yet.
 pub(crate) fn stored_identity(layout: &Layout) -> Result<Option<String>, DataDirError> {
     let path = layout.id();
     if_there(&path, fs::read_to_string(&path)).map(|id| id.map(|id| id.trim().to_owned()))
@@ -139,16 +127,12 @@ fn take_lock(layout: &Layout) -> Result<File, DataDirError> {
 
 /// Reads the fleet's identity, or generates it if the data directory has none.
 fn fleet_identity(layout: &Layout, clock: &dyn Clock) -> Result<String, DataDirError> {
-    let path = layout.id();
-    match fs::read_to_string(&path) {
-        Ok(id) if !id.trim().is_empty() => Ok(id.trim().to_owned()),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => DataDirError::at(&path, Err(error)),
-        _ => {
-            let id = uuid_v7(clock, &SystemEntropy).to_string();
-            DataDirError::at(&path, replace_file(&path, id.as_bytes()))?;
-            Ok(id)
-        }
+    if let Some(id) = stored_identity(layout)?.filter(|id| !id.is_empty()) {
+        return Ok(id);
     }
+    let (path, id) = (layout.id(), uuid_v7(clock, &SystemEntropy).to_string());
+    DataDirError::at(&path, replace_file(&path, id.as_bytes()))?;
+    Ok(id)
 }
 
 /// Location of a data directory at its last use: inode and birth time of its lock file. A move within the file system
@@ -169,9 +153,6 @@ struct DataDirIdentity {
 
 /// Returns the identifier of the workloads that are started from this directory: the fleet's identity, or a new
 /// identifier in a copy. In a copy, it also calls `forget` for each record, because the workloads belong to the original.
-///
-/// # Errors
-/// A file cannot be read or written. The next call still detects the copy.
 fn resolve_identity<P: Serialize>(
     layout: &Layout,
     lock: &File,

@@ -92,7 +92,6 @@ impl Layout {
         Self { data_dir: data_dir.to_owned() }
     }
 
-    /// The directory with the files of the fleet.
     pub(crate) fn fleet(&self) -> PathBuf {
         self.data_dir.join("fleet")
     }
@@ -102,12 +101,10 @@ impl Layout {
         self.data_dir.join("fleet/lock")
     }
 
-    /// The file with the fleet's identity.
     pub(crate) fn id(&self) -> PathBuf {
         self.data_dir.join("fleet/id")
     }
 
-    /// The file with the identity of the data directory.
     pub(crate) fn data_dir_identity(&self) -> PathBuf {
         self.data_dir.join("fleet/place.json")
     }

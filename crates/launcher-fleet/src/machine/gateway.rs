@@ -91,10 +91,14 @@ impl Gateway {
     ) -> Result<Response<Body>, Box<Unserved>> {
         let workshop = self.origins.workshop(name);
         let pages = Pages::new(self.origins.settings(), request.headers());
+        let texts = pages.language.texts();
         if !self.may_know(workshop.as_ref(), &request) {
-            return Err(Unserved::new(request, pages.forbidden()));
+            // The caller is not the owner, or the workshop is missing. The page must not reveal which of the two is true.
+            return Err(Unserved::new(request, pages.notice(StatusCode::FORBIDDEN, texts.not_yours)));
         }
-        let Some(workshop) = workshop else { return Err(Unserved::new(request, pages.unknown())) };
+        let Some(workshop) = workshop else {
+            return Err(Unserved::new(request, pages.notice(StatusCode::NOT_FOUND, texts.unknown)));
+        };
         match self.origins.connector(name) {
             Some(connector) => Ok(self.forward(name, connector, request, peer, &pages).await),
             None => Err(Unserved::new(request, pages.not_running(workshop))),
@@ -121,18 +125,19 @@ impl Gateway {
         pages: &Pages,
     ) -> Response<Body> {
         let stop = self.origins.stop();
+        let broken = || pages.notice(StatusCode::BAD_GATEWAY, pages.language.texts().no_answer);
         let connection = match connector.connect(request.headers_mut(), peer, stop).await {
             Ok(connection) => connection,
             Err(error) => {
                 tracing::debug!(workshop = name, %error, "connecting to sidecar failed, answering 502");
-                return pages.broken();
+                return broken();
             }
         };
         match exchange(connection, request, stop).await {
             Ok(response) => response,
             Err(error) => {
                 tracing::debug!(workshop = name, %error, "request to sidecar failed, answering 502");
-                pages.broken()
+                broken()
             }
         }
     }
@@ -141,9 +146,7 @@ impl Gateway {
 /// A request that no sidecar has received.
 #[derive(Debug)]
 pub struct Unserved {
-    /// The request.
     pub request: Request<Incoming>,
-    /// The gateway's own answer.
     pub answer: Response<Body>,
 }
 
@@ -231,12 +234,10 @@ async fn tunnel(client: OnUpgrade, app: OnUpgrade) {
     }
 }
 
-/// A connection to a sidecar.
 pub(crate) trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 
 impl<C: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for C {}
 
-/// Connects to the sidecar of one workshop.
 #[async_trait]
 pub(crate) trait SidecarConnector: Debug + Send + Sync {
     /// Opens a connection for one request of the client at address `peer`, and adds to the request's headers what
@@ -264,7 +265,6 @@ struct Pages {
 }
 
 impl Pages {
-    /// Creates the pages for a request with these headers.
     fn new(settings: &OriginSettings, headers: &HeaderMap) -> Self {
         let language = headers.get(ACCEPT_LANGUAGE).map(|value| Language::preferred(value.as_bytes()));
         let accepted = headers.get(ACCEPT).map(|value| String::from_utf8_lossy(value.as_bytes()));
@@ -277,29 +277,14 @@ impl Pages {
         }
     }
 
-    /// The page for a workshop that does not exist.
-    fn unknown(&self) -> Response<Body> {
-        self.notice(StatusCode::NOT_FOUND, self.language.texts().unknown)
-    }
-
-    /// The page for a caller who is not the owner, or for a missing workshop. It must not reveal which of the two is
-    /// true.
-    fn forbidden(&self) -> Response<Body> {
-        self.notice(StatusCode::FORBIDDEN, self.language.texts().not_yours)
-    }
-
-    /// The page for an app that answered with invalid HTTP, or that has just exited.
-    fn broken(&self) -> Response<Body> {
-        self.notice(StatusCode::BAD_GATEWAY, self.language.texts().no_answer)
-    }
-
     /// The page for an app that is starting, has failed or has ended.
     fn not_running(&self, workshop: Workshop) -> Response<Body> {
         let (status, texts) = (workshop.status.unwrap_or_default(), self.language.texts());
+        let unavailable = |text| self.notice(StatusCode::SERVICE_UNAVAILABLE, text);
         match status.phase {
-            _ if workshop.metadata.deletion_timestamp.is_some() => self.unavailable(texts.terminated),
+            _ if workshop.metadata.deletion_timestamp.is_some() => unavailable(texts.terminated),
             Phase::Pending | Phase::Starting | Phase::Running => {
-                let mut response = self.unavailable(texts.starting);
+                let mut response = unavailable(texts.starting);
                 for name in [REFRESH, RETRY_AFTER] {
                     response.headers_mut().insert(name, u16::from(RELOAD_SECONDS).into());
                 }
@@ -310,12 +295,8 @@ impl Pages {
                 let text = status.message.as_deref().unwrap_or(text);
                 self.page(StatusCode::SERVICE_UNAVAILABLE, title, text, status.remedy.as_deref())
             }
-            Phase::Expired => self.unavailable(texts.expired),
+            Phase::Expired => unavailable(texts.expired),
         }
-    }
-
-    fn unavailable(&self, text: NoticeText) -> Response<Body> {
-        self.notice(StatusCode::SERVICE_UNAVAILABLE, text)
     }
 
     fn notice(&self, status: StatusCode, NoticeText { title, text }: NoticeText) -> Response<Body> {
@@ -323,14 +304,13 @@ impl Pages {
     }
 
     fn page(&self, status: StatusCode, title: &str, text: &str, remedy: Option<&str>) -> Response<Body> {
-        let (launcher, texts) = (Some(self.launcher.as_str()), [Some(text), remedy]);
-        let texts: Vec<&str> = texts.into_iter().flatten().collect();
+        let texts: Vec<&str> = [text].into_iter().chain(remedy).collect();
         let notice = Notice {
             language: self.language,
             title,
             texts: &texts,
             links: &[],
-            launcher,
+            launcher: Some(&self.launcher),
             brand: self.brand.name(),
             reload_seconds: None,
         };

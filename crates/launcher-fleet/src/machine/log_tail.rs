@@ -2,7 +2,6 @@
 
 /// Number of last lines that a crash report quotes.
 const TAIL_LINES: usize = 20;
-/// Maximum characters of a quoted line.
 const TAIL_LINE_CHARACTERS: usize = 400;
 
 /// Returns the last lines of an app's output as plain text, or `None` if there are none. Escape sequences and control

@@ -4,8 +4,7 @@ use http::uri::Authority;
 use launcher_domain::Report;
 use launcher_domain::brand::Brand;
 use launcher_domain::frame_path::frame_url;
-use launcher_domain::identity::ProxySecret;
-use launcher_domain::identity::TrustedHeader;
+use launcher_domain::identity::{ProxySecret, TrustedHeader};
 use launcher_sidecar::frame::WorkshopPage;
 
 /// The origins of launcher and workshops, and the rules for the owner's access.
@@ -28,23 +27,7 @@ pub struct OriginSettings {
     pub brand: Brand,
 }
 
-/// The public origin has no scheme or no host.
-#[derive(Debug, thiserror::Error)]
-#[error("the public address {0} has no scheme or no host: write it as in http://localhost:8000")]
-pub struct InvalidOrigin(pub http::Uri);
-
 impl OriginSettings {
-    /// Checks that the public origin has a scheme and a host.
-    ///
-    /// # Errors
-    /// [`InvalidOrigin`] if it has not.
-    pub(crate) fn check(&self) -> Result<(), InvalidOrigin> {
-        if self.public_origin.scheme().is_none() || self.public_origin.host().is_none() {
-            return Err(InvalidOrigin(self.public_origin.clone()));
-        }
-        Ok(())
-    }
-
     pub(crate) fn url(&self, name: &str) -> String {
         format!("{}://{}/", self.public_origin.scheme_str().unwrap_or("http"), self.host(name))
     }

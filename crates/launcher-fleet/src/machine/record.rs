@@ -301,10 +301,8 @@ impl<P: Process> StoredRecord<P> {
     }
 }
 
-/// Error of storing or removing a record.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StateError {
-    /// The file system reported an error.
     #[error("{path} cannot be written: {source}")]
     Write { path: PathBuf, source: io::Error },
     /// The blocking task did not finish, because the program is ending or the task panicked.

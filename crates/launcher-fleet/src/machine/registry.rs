@@ -7,7 +7,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use launcher_domain::SecretValues;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::crash::CrashHistory;
-use launcher_domain::names::{is_k8s_name, is_volume_name, uuid_v7};
+use launcher_domain::names::{is_k8s_name, uuid_v7};
 use launcher_domain::sync::lock;
 use launcher_process::stop::Stop;
 use launcher_workshop::{ResourceExt, Workshop, WorkshopSpec, WorkshopStatus};
@@ -21,9 +21,8 @@ use super::record::{Record, StateError, StoredRecord};
 use super::supervise::{Remainder, supervise};
 use super::watch_cache::WatchCache;
 use super::workload::{DesiredState, Shared, Workload};
-use crate::port::{Deletion, FleetError, GONE, check_readable, missing};
+use crate::port::{Deletion, FleetError, GONE, check_readable, missing, validate_volume};
 
-/// All Workshops of an open fleet, and their supervisor tasks.
 #[derive(Debug)]
 pub(crate) struct Registry<B: Backend> {
     pub(crate) shared: Arc<Shared<B>>,
@@ -146,14 +145,11 @@ impl<B: Backend> Registry<B> {
             record.workshop.metadata.deletion_timestamp.get_or_insert(now);
         };
         workload.record.update(mark).await.map_err(unavailable)?;
-        workload.desired_state.set(DesiredState::Deleted);
+        workload.advance(DesiredState::Deleted);
         Ok(Deletion::InProgress)
     }
 
     /// Returns the workload whose files [`Archives::read_app`](crate::Archives::read_app) reads.
-    ///
-    /// # Errors
-    /// [`FleetError::Refused`]: no Workshop has this name, or its files cannot be read.
     pub(crate) fn readable(&self, name: &str) -> Result<Arc<Workload<B>>, FleetError> {
         let workload = self.workload(name).ok_or_else(|| missing(name))?;
         check_readable(&workload.record.workshop())?;
@@ -162,9 +158,6 @@ impl<B: Backend> Registry<B> {
 
     /// Checks that a volume can be deleted: that no Workshop has it, except for failed and expired ones, whose workloads
     /// are gone.
-    ///
-    /// # Errors
-    /// As [`Fleet::delete_volume`](crate::Fleet::delete_volume).
     pub(crate) fn check_unused(&self, volume: &str) -> Result<(), FleetError> {
         validate_volume(volume)?;
         let uses = |workload: &&Arc<Workload<B>>| {
@@ -182,7 +175,7 @@ impl<B: Backend> Registry<B> {
         *self.closed.lock().await = true;
         self.data_dir().closing.cancel();
         for workload in self.workloads() {
-            workload.desired_state.set(DesiredState::Stopped);
+            workload.advance(DesiredState::Stopped);
         }
         self.tasks.close();
         self.tasks.wait().await;
@@ -234,14 +227,6 @@ fn validate(name: &str, wanted: &Workshop) -> Result<(), FleetError> {
         validate_volume(&storage.volume)?;
     }
     Ok(())
-}
-
-/// Refuses a name that is not one of a volume. The name becomes a directory, or the name of the engine's volume.
-pub(crate) fn validate_volume(volume: &str) -> Result<(), FleetError> {
-    if is_volume_name(volume) {
-        return Ok(());
-    }
-    Err(FleetError::Refused(format!("{volume:?} is not the name of a volume")))
 }
 
 /// Changes spec, labels and annotations of a Workshop. Its app keeps running. Of the new spec, only the expiry

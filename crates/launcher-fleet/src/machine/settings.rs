@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::data_dir::DataDirError;
-use super::origins::{InvalidOrigin, OriginSettings};
+use super::origins::OriginSettings;
 use crate::port::SavedFiles;
 
 /// Settings of every fleet on the launcher's machine.
@@ -29,7 +29,10 @@ pub struct MachineSettings {
 impl MachineSettings {
     /// Makes the data directory absolute, because apps start in other working directories, and checks the settings.
     pub(crate) fn checked(mut self) -> Result<Self, MachineFleetError> {
-        self.origins.check()?;
+        let origin = &self.origins.public_origin;
+        if origin.scheme().is_none() || origin.host().is_none() {
+            return Err(MachineFleetError::PublicOrigin(origin.clone()));
+        }
         self.data_dir = DataDirError::at(&self.data_dir, std::path::absolute(&self.data_dir))?;
         Ok(self)
     }
@@ -38,12 +41,10 @@ impl MachineSettings {
 /// Error of opening or examining a fleet on the launcher's machine.
 #[derive(Debug, thiserror::Error)]
 pub enum MachineFleetError {
-    /// The data directory is in use or unusable.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// The public address has no scheme or no host.
-    #[error(transparent)]
-    PublicOrigin(#[from] InvalidOrigin),
+    #[error("the public address {0} has no scheme or no host: write it as in http://localhost:8000")]
+    PublicOrigin(http::Uri),
     /// The container engine does not answer, or refuses a request.
     #[error("{0}")]
     Engine(String),

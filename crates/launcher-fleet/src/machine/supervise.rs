@@ -40,7 +40,7 @@ pub(crate) enum Remainder {
 
 /// Supervises one Workshop until its desired state is `Stopped` or `Deleted`.
 pub(crate) async fn supervise<B: Backend>(workload: Arc<Workload<B>>) -> Remainder {
-    let mut desired_states = workload.desired_state.watch();
+    let mut desired_states = workload.desired_state.subscribe();
     loop {
         let desired_state = *desired_states.borrow_and_update();
         match desired_state {

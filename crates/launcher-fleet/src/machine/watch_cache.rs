@@ -49,7 +49,6 @@ impl WatchCache {
         }
     }
 
-    /// Ends the streams of all watchers.
     pub(crate) fn close(&self) {
         lock(&self.0).changes = None;
     }

@@ -35,19 +35,27 @@ pub(crate) struct Shared<B: Backend> {
 pub(crate) struct Workload<B: Backend> {
     pub(crate) shared: Arc<Shared<B>>,
     pub(crate) record: Arc<StoredRecord<B::Process>>,
-    pub(crate) desired_state: DesiredStateCell,
+    pub(crate) desired_state: watch::Sender<DesiredState>,
     /// The way to the sidecar, while the owner has access to the app.
     connector: Mutex<Option<Arc<dyn SidecarConnector>>>,
     pub(crate) backend: B,
 }
 
 impl<B: Backend> Workload<B> {
-    /// Creates the workload of a stored Workshop.
     pub(crate) fn new(shared: Arc<Shared<B>>, record: Arc<StoredRecord<B::Process>>) -> Self {
         let is_deleted = record.workshop().metadata.deletion_timestamp.is_some();
         let desired = if is_deleted { DesiredState::Deleted } else { DesiredState::Running };
         let backend = B::new(&shared, &record);
-        Self { shared, record, desired_state: DesiredStateCell::new(desired), connector: Mutex::default(), backend }
+        Self { shared, record, desired_state: watch::Sender::new(desired), connector: Mutex::default(), backend }
+    }
+
+    /// Changes the desired state, only forward: a stop of the fleet must not replace a deletion.
+    pub(crate) fn advance(&self, state: DesiredState) {
+        self.desired_state.send_if_modified(|current| {
+            let is_further = state > *current;
+            *current = (*current).max(state);
+            is_further
+        });
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -70,7 +78,6 @@ impl<B: Backend> Workload<B> {
         self.shared.data_dir.clock.now()
     }
 
-    /// Returns the report of a ready workshop: its URLs.
     pub(crate) fn urls(&self) -> Report {
         self.settings().origins.urls(self.name())
     }
@@ -99,37 +106,9 @@ impl<B: Backend> Workload<B> {
 /// Desired state of a Workshop. It only changes forward, in the order of the variants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum DesiredState {
-    /// The app runs.
     Running,
     /// No task supervises the app any more. The Workshop stays stored for the next launcher.
     Stopped,
     /// The Workshop is deleted with its workload and its files.
     Deleted,
-}
-
-/// Holds the desired state of one Workshop, and notifies its supervisor of changes.
-#[derive(Debug)]
-pub(crate) struct DesiredStateCell(watch::Sender<DesiredState>);
-
-impl DesiredStateCell {
-    fn new(initial: DesiredState) -> Self {
-        Self(watch::Sender::new(initial))
-    }
-
-    pub(crate) fn set(&self, desired_state: DesiredState) {
-        // The state only changes forward: a stop of the fleet must not replace a deletion.
-        self.0.send_if_modified(|current| {
-            let further = desired_state > *current;
-            *current = (*current).max(desired_state);
-            further
-        });
-    }
-
-    pub(crate) fn get(&self) -> DesiredState {
-        *self.0.borrow()
-    }
-
-    pub(crate) fn watch(&self) -> watch::Receiver<DesiredState> {
-        self.0.subscribe()
-    }
 }

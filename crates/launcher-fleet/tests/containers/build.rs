@@ -6,11 +6,11 @@ use std::path::Path;
 
 use bollard::models::ContainerCreateBody;
 use launcher_domain::SecretValues;
-use launcher_domain::brand::Brand;
-use launcher_fleet::engine::{BuildSettings, EngineInfo, EngineKind, app, seccomp_profile, sidecar};
+use launcher_fleet::engine::{BuildSettings, EngineKind, app, seccomp_profile, sidecar};
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::Workshop;
 
+use super::support::fleet::without_internet;
 use super::support::{IMAGE, TestFleet};
 
 /// Prints the rights and limits of the container as `name=value`.
@@ -71,38 +71,28 @@ async fn run(fleet: &TestFleet, profile: &str) -> [BTreeMap<String, String>; 2] 
             format!("seccomp={}", folder("seccomp.json").display())
         }
     };
-    let settings = BuildSettings { seccomp: &seccomp, ..settings(fleet, &info, (&run_dir, &config_dir)) };
+    let mut of_fleet = without_internet(directory.path());
+    IMAGE.clone_into(&mut of_fleet.options.sidecar_image);
+    let settings = BuildSettings {
+        options: &of_fleet.options,
+        origins: &of_fleet.machine.origins,
+        fleet_id: &fleet.id,
+        volumes_of: &fleet.id,
+        sidecar_user: 65532,
+        limits_disk: false,
+        seccomp: &seccomp,
+        process_limits: info.process_limits,
+        secrets: const { &SecretValues::none() },
+        run_dir: &run_dir,
+        config_dir: &config_dir,
+        secrets_dir: Path::new("/no-secrets"),
+    };
     let workshop = workshop(profile);
     let (mut sidecar, app) = (sidecar(&workshop, &settings).unwrap(), app(&workshop, &settings).unwrap());
     sidecar.entrypoint = Some(report());
     let network = app.host_config.as_ref().unwrap().network_mode.clone().unwrap();
     let owner = network.strip_prefix("container:").unwrap();
     [report_of(fleet, owner, sidecar).await, report_of(fleet, &fleet.name("app"), app).await]
-}
-
-fn settings<'a>(fleet: &'a TestFleet, info: &EngineInfo, folders: (&'a Path, &'a Path)) -> BuildSettings<'a> {
-    BuildSettings {
-        fleet_id: &fleet.id,
-        volumes_of: &fleet.id,
-        sidecar_image: IMAGE,
-        material_image: None,
-        sidecar_user: 65532,
-        run_as_user: 1000,
-        internet: false,
-        limits_disk: false,
-        seccomp: "",
-        process_limits: info.process_limits,
-        require_authentication: true,
-        trusted_header: "X-Auth-Request-Email",
-        session_cookie_prefix: "_oauth2_proxy",
-        brand: &Brand::NONE,
-        origin: "https://lab-a.example.org",
-        workshop_page: None,
-        secrets: const { &SecretValues::none() },
-        run_dir: folders.0,
-        config_dir: folders.1,
-        secrets_dir: Path::new("/no-secrets"),
-    }
 }
 
 async fn report_of(fleet: &TestFleet, name: &str, body: ContainerCreateBody) -> BTreeMap<String, String> {

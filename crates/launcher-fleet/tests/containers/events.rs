@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use futures_util::StreamExt;
-use launcher_fleet::engine::ContainerEvent;
 use tokio::time::sleep;
 
 use super::support::{TestFleet, in_time};
@@ -18,7 +17,7 @@ async fn start_end_and_removal_of_own_containers_are_events() {
             sender.send(event.unwrap()).unwrap();
         }
     });
-    let of_lab = ContainerEvent { workshop: "lab".to_owned() };
+    let of_lab = "lab".to_owned();
 
     // The engine may subscribe the stream a moment later: start containers until the first event.
     let mut first = None;

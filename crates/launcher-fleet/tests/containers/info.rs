@@ -15,7 +15,6 @@ async fn info_has_kind_version_and_capacity() {
     assert!(info.memory_bytes > 100_000_000, "{}", info.memory_bytes);
     assert!(info.cpus >= 1);
     assert!(info.storage_driver.starts_with("overlay"), "{}", info.storage_driver);
-    assert!(std::path::Path::new(&info.root_dir).is_dir(), "{}", info.root_dir);
 }
 
 #[tokio::test]

@@ -240,8 +240,8 @@ async fn volume_that_its_user_did_not_get_is_writable_in_the_next_workshop() {
 async fn removal_of_a_missing_volume_leaves_a_volume_with_a_longer_name() {
     let fleet = TestFleet::new().await;
     let (name, longer) = (fleet.name("work"), fleet.name("work-2"));
-    fleet.engine.create_volume(&longer, &fleet.id).await.unwrap();
-    fleet.engine.create_volume(&longer, &fleet.id).await.unwrap();
+    fleet.engine.create_volume(&longer, &fleet.id, fleet.labels("lab", "none", Part::App)).await.unwrap();
+    fleet.engine.create_volume(&longer, &fleet.id, fleet.labels("lab", "none", Part::App)).await.unwrap();
 
     fleet.engine.remove_volume(&name, &fleet.id).await.unwrap();
 

@@ -16,9 +16,8 @@ use launcher_workshop::WorkshopSpec;
 use serde_json::{Value, json};
 
 use crate::build::relative_expiry;
-use crate::context::Context;
+use crate::context::{Context, RequestError};
 use crate::diagnose::{UnrecordedCrash, add};
-use crate::lease::NotLeading;
 use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, merge};
 use crate::validate::has_passed;
 
@@ -26,23 +25,15 @@ use crate::validate::has_passed;
 /// the lifetime from its own start. While many workshops start at once, the operator writes nothing.
 const SETTLED: Duration = Duration::from_secs(60);
 
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum PodAnnotationError {
-    #[error(transparent)]
-    NotLeading(#[from] NotLeading),
-    #[error("failed to write an annotation to the pod {0}: {1}")]
-    Patch(String, kube::Error),
-}
-
 /// Patches the metadata of a pod. Does nothing if the pod is gone, or if the metadata has the uid of another pod.
-async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), PodAnnotationError> {
+async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), RequestError> {
     context.fence.check()?;
     let change = Patch::Merge(json!({ "metadata": metadata }));
     match context.api::<Pod>().patch_metadata(pod, &merge(), &change).await {
         Ok(_) => Ok(()),
         // The pod was deleted or replaced during the reconcile.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(error) => Err(PodAnnotationError::Patch(pod.to_owned(), error)),
+        Err(error) => Err(RequestError::Failed(format!("write an annotation to the pod {pod}"), error)),
     }
 }
 
@@ -51,7 +42,7 @@ pub(crate) async fn write_crash(
     context: &Context,
     UnrecordedCrash { pod, uid, value }: UnrecordedCrash,
     crash: Option<&Crash>,
-) -> Result<(), PodAnnotationError> {
+) -> Result<(), RequestError> {
     let Some(crash) = crash else {
         return patch(context, &pod, json!({ "uid": uid, "annotations": { (CRASHES): value } })).await;
     };
@@ -69,7 +60,7 @@ pub(crate) async fn write_expiry(
     workshop: &WorkshopSpec,
     ready_at: Option<Timestamp>,
     now: Timestamp,
-) -> Result<(), PodAnnotationError> {
+) -> Result<(), RequestError> {
     let Some(expiry) = workshop.expiry(ready_at).map(|expiry| expiry.to_string()) else { return Ok(()) };
     let lifetime = relative_expiry(workshop.lifetime_seconds);
     let is_settled = workshop.expires_at.is_some() || has_passed(ready_at.map(|ready| add(ready, SETTLED)), now);

@@ -55,33 +55,23 @@ async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError
     }
 }
 
-/// Timeout of the removal of the orphans of one Workshop.
 const DEADLINE: Duration = Duration::from_secs(30);
-
-#[derive(Debug, thiserror::Error)]
-enum OrphanError {
-    #[error(transparent)]
-    Apply(#[from] ApplyError),
-    #[error("failed to read the Workshop: {0}")]
-    Read(#[from] kube::Error),
-    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
-    Slow,
-}
 
 /// Deletes the resources of a Workshop that the watch cache has no more. After an error the garbage collector deletes
 /// them.
 pub(crate) async fn remove_orphans(context: &Context, name: &str) {
-    let outcome = timeout(DEADLINE, try_remove(context, name)).await.unwrap_or(Err(OrphanError::Slow));
-    if let Err(error) = outcome {
+    let slow = |_| Err(format!("the API server did not answer within {} seconds", DEADLINE.as_secs()));
+    if let Err(error) = timeout(DEADLINE, try_remove(context, name)).await.unwrap_or_else(slow) {
         tracing::info!(workshop = %name, %error, "deleting orphaned resources failed, left to the garbage collector");
     }
 }
 
 /// Reads the Workshop first: the cache may be stale, and a new Workshop may have this name.
-async fn try_remove(context: &Context, name: &str) -> Result<(), OrphanError> {
+async fn try_remove(context: &Context, name: &str) -> Result<(), String> {
     let Some(uid) = context.children.owner_of_live(&context.settings.namespace, name) else { return Ok(()) };
-    if context.api::<Workshop>().get_metadata_opt(name).await?.is_some() {
+    let found = context.api::<Workshop>().get_metadata_opt(name).await;
+    if found.map_err(|error| format!("failed to read the Workshop: {error}"))?.is_some() {
         return Ok(());
     }
-    Ok(apply::remove(context, name, &uid).await?)
+    apply::remove(context, name, &uid).await.map_err(|error| error.to_string())
 }

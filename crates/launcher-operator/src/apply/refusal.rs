@@ -9,7 +9,6 @@ use launcher_workshop::MANAGED_BY_LABEL;
 use crate::diagnose::sentence;
 use crate::lease::NotLeading;
 
-/// Error of applying or deleting a resource.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ApplyError {
     #[error(transparent)]
@@ -23,7 +22,6 @@ pub(crate) enum ApplyError {
         "the PersistentVolumeClaim {name} does not have the label managed-by: workshop-launcher; only volumes with it are mounted"
     )]
     ForeignClaim { name: String },
-    /// The pod of another Workshop has the volume.
     #[error("the volume {volume} is in use by the workshop {user}")]
     VolumeInUse { volume: String, user: String },
     #[error("failed to delete the {kind} {name}: {source}")]

@@ -19,7 +19,6 @@ use crate::metadata::VOLUME_LABEL;
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
-/// Name of the container in the pod of a download.
 const READER_CONTAINER: &str = "archive";
 /// Seconds without a client after which the program ends. The launcher connects within a second of the pod's readiness,
 /// but the pod may wait for the image or for its address.
@@ -28,7 +27,6 @@ const WAIT: u32 = 60;
 pub const MAX_DOWNLOAD_SECONDS: i64 = 6 * 60 * 60;
 /// Termination grace period of the pod of a download in seconds. The program has nothing to save.
 const TERMINATION_GRACE: i64 = 1;
-/// Name of the program's mode.
 const MODE: &str = "archive";
 /// CPU and memory limits. The program has a few buffers of 64 KiB. The kernel's cache of the files counts too, but it
 /// is reclaimed.
@@ -75,14 +73,9 @@ pub fn reader_pod(download: &WorkshopDownload, settings: &OperatorSettings) -> P
 }
 
 fn reader_container(download: &WorkshopDownload, settings: &OperatorSettings) -> Container {
-    let program = ArchiveProgram {
-        name: READER_CONTAINER,
-        volume: STORAGE_VOLUME,
-        token_sha256: &download.spec.token_sha256,
-        wait: WAIT,
-        port: SIDECAR_PORT,
-    };
-    Container { readiness_probe: Some(readiness()), ..archive_container(&program, settings) }
+    let token = &download.spec.token_sha256;
+    let container = archive_container(READER_CONTAINER, STORAGE_VOLUME, token, WAIT, SIDECAR_PORT, settings);
+    Container { readiness_probe: Some(readiness()), ..container }
 }
 
 /// Requires the node of the pods that have the volume: most storage attaches a volume to one node at a time. The pod
@@ -117,22 +110,17 @@ fn readiness() -> Probe {
     }
 }
 
-struct ArchiveProgram<'a> {
-    /// Name of the container.
-    name: &'a str,
-    /// Name of the volume. It is mounted read-only.
-    volume: &'a str,
-    token_sha256: &'a str,
-    /// Maximum seconds until a client asks for the only archive; 0 if each request gets the archive.
-    wait: u32,
-    /// Port of the program.
-    port: u16,
-}
-
 /// Builds the container. It has the security of the profile `restricted`, and the user of apps with this profile. This is
-/// also the user of the stock images with the profile `baseline`. The program lists files that this user cannot read.
-fn archive_container(program: &ArchiveProgram<'_>, settings: &OperatorSettings) -> Container {
-    let &ArchiveProgram { name, volume, token_sha256, wait, port } = program;
+/// also the user of the stock images with the profile `baseline`. The program lists files that this user cannot read. `wait`
+/// is the maximum seconds until a client asks for the only archive; 0 if each request gets the archive.
+fn archive_container(
+    name: &str,
+    volume: &str,
+    token_sha256: &str,
+    wait: u32,
+    port: u16,
+    settings: &OperatorSettings,
+) -> Container {
     let folder = format!("/{volume}");
     let env = [
         ("SERVICE_ARCHIVE_DIRECTORY", folder.clone()),
@@ -160,14 +148,8 @@ fn archive_container(program: &ArchiveProgram<'_>, settings: &OperatorSettings) 
 pub(super) fn snapshot_container(workshop: &Validated, settings: &OperatorSettings) -> Option<Container> {
     let snapshot = workshop.spec.snapshot.as_ref()?;
     storage::crash_safe_directory(workshop, settings)?;
-    let program = ArchiveProgram {
-        name: SNAPSHOT,
-        volume: CRASH_SAFE_VOLUME,
-        token_sha256: &snapshot.token_sha256,
-        wait: 0,
-        port: snapshot_port(workshop.spec.port),
-    };
-    Some(archive_container(&program, settings))
+    let port = snapshot_port(workshop.spec.port);
+    Some(archive_container(SNAPSHOT, CRASH_SAFE_VOLUME, &snapshot.token_sha256, 0, port, settings))
 }
 
 /// Builds the init container that places the saved files of an earlier Workshop. It follows the one that copies the files of the

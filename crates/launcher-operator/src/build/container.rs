@@ -37,7 +37,6 @@ pub(super) fn own_container(name: &str, user: Option<i64>, settings: &OperatorSe
     }
 }
 
-/// Returns a TCP port of a container.
 pub(super) fn port(name: Option<&str>, port: u16) -> ContainerPort {
     ContainerPort {
         name: name.map(str::to_owned),
@@ -51,7 +50,6 @@ pub(super) fn mount(volume: &str, path: &str) -> VolumeMount {
     VolumeMount { name: volume.to_owned(), mount_path: path.to_owned(), ..VolumeMount::default() }
 }
 
-/// Returns the mount of a volume that the container cannot change.
 pub(super) fn read_only_mount(volume: &str, path: &str) -> VolumeMount {
     VolumeMount { read_only: Some(true), ..mount(volume, path) }
 }

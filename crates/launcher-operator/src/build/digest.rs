@@ -58,22 +58,17 @@ pub(crate) fn are_comparable(one: &str, other: &str) -> bool {
 }
 
 /// Returns the metadata of each resource of a Workshop. The owner reference makes Kubernetes delete the resource with
-/// the Workshop.
+/// the Workshop. The labels are those of the Workshop, and its name for selectors.
 pub(super) fn metadata(workshop: &Validated) -> ObjectMeta {
+    let mut labels = launcher_workshop::labels();
+    labels.extend(selector(workshop));
     ObjectMeta {
         name: Some(workshop.name.clone()),
         namespace: Some(workshop.namespace.clone()),
-        labels: Some(labels(workshop)),
+        labels: Some(labels),
         owner_references: Some(vec![workshop.owner_reference.clone()]),
         ..ObjectMeta::default()
     }
-}
-
-/// Returns the labels of each resource of a Workshop: the labels of the Workshop, and its name for selectors.
-pub(super) fn labels(workshop: &Validated) -> BTreeMap<String, String> {
-    let mut labels = launcher_workshop::labels();
-    labels.extend(selector(workshop));
-    labels
 }
 
 /// Returns the label by which the Service selects the pod.

@@ -14,11 +14,9 @@ use super::container::{amounts, app_security, own_container, runtime_default, se
 use super::digest::{SPEC_DIGEST, TEMPLATE_DIGEST, metadata};
 use super::sidecar::sidecar_user;
 use super::{archive, digest, material, pod_template, sidecar, storage};
-use crate::metadata::CrashRecord;
-use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
+use crate::metadata::{CRASHES, CrashRecord, EXPIRES_AT, LAST_CRASH, RESTARTED_AT, VOLUME_LABEL};
 use crate::settings::OperatorSettings;
-use crate::validate::Validated;
-use crate::validate::permitted;
+use crate::validate::{Validated, permitted};
 
 pub use launcher_workshop::pod_template::APP_CONTAINER;
 
@@ -58,7 +56,7 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
     annotations.insert(EXPIRES_AT.to_owned(), expiry(workshop));
     annotations.extend(crash_record(workshop, settings).map(|record| (CRASHES.to_owned(), record.to_text())));
-    if let Some(restarted_at) = workshop.restarted_at {
+    if let Some(restarted_at) = workshop.spec.restarted_at {
         annotations.insert(RESTARTED_AT.to_owned(), restarted_at.to_string());
     }
     Pod { metadata, spec: Some(spec), status: None }
@@ -153,7 +151,7 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
 
 /// Returns the expiry if it is known, otherwise the lifetime.
 fn expiry(workshop: &Validated) -> String {
-    workshop.expiry.map_or_else(|| relative_expiry(workshop.lifetime_seconds), |expiry| expiry.to_string())
+    workshop.expiry.map_or_else(|| relative_expiry(workshop.spec.lifetime_seconds), |expiry| expiry.to_string())
 }
 
 /// Returns the value of the annotation [`EXPIRES_AT`] for a workshop that expires this number of seconds after it was first

@@ -10,18 +10,16 @@ use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_workshop::pod_template::{APP_CONTAINER, PodTemplate};
 
-/// Adds the labels and annotations of the pod template.
 pub(super) fn merge_metadata(own: ObjectMeta, template: &PodTemplate) -> ObjectMeta {
     ObjectMeta {
-        labels: merged(own.labels, template.labels()),
-        annotations: merged(own.annotations, template.annotations()),
+        labels: merged(own.labels, &template.labels),
+        annotations: merged(own.annotations, &template.annotations),
         ..own
     }
 }
 
-/// Adds the fields of the pod template to the pod.
 pub(super) fn merge_spec(own: PodSpec, template: &PodTemplate) -> PodSpec {
-    let wanted = template.spec().clone();
+    let wanted = template.spec.clone();
     let own_volumes: BTreeSet<String> = own.volumes.iter().flatten().map(|volume| volume.name.clone()).collect();
     let app = own.containers.iter().find(|container| container.name == APP_CONTAINER).cloned();
     let names: BTreeSet<String> =

@@ -13,7 +13,6 @@ use super::digest::{metadata, selector};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
-/// The port of every workshop's Service.
 const SERVICE_PORT: i32 = 80;
 
 /// Builds the Service. It exposes only the sidecar's port of the pod, as port 80.

@@ -9,8 +9,8 @@ use k8s_openapi::api::core::v1::{
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_domain::brand::Brand;
 use launcher_workshop::app::{
-    HttpProbe, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS, SIDECAR_USER, SidecarSpec,
-    TELEMETRY_PORT,
+    EXPIRY_FILE, HttpProbe, LAST_CRASH_FILE, LIVENESS, READINESS, SIDECAR_LIMITS, SIDECAR_PORT, SIDECAR_REQUESTS,
+    SIDECAR_USER, SidecarSpec, TELEMETRY_PORT,
 };
 
 use super::container::{amounts, own_container, port, read_only_mount, variables};
@@ -18,14 +18,12 @@ use crate::metadata::{EXPIRES_AT, LAST_CRASH};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
-/// The name of the sidecar's container.
 pub const SIDECAR_CONTAINER: &str = "sidecar";
 /// preStop sleep of the sidecar, in seconds. The sidecar serves requests until the endpoint removal has propagated to
 /// the proxies. If it stopped earlier, an app that still runs could bind the sidecar's port and receive the remaining
 /// requests.
 const SIDECAR_STAYS: i64 = 5;
 
-/// Name of the volume with the proxy secret.
 const PROXY_SECRET_VOLUME: &str = "proxy-secret";
 /// Key in the Secret, and name of the mounted file.
 pub const PROXY_SECRET_KEY: &str = "secrets";
@@ -36,12 +34,7 @@ const PROXY_SECRET_FOLDER: &str = "/etc/workshop-launcher/proxy";
 /// user. No other container mounts the volume.
 const PROXY_SECRET_MODE: i32 = 0o444;
 
-/// Name of the volume with the expiry and the last crash.
 const EXPIRY_VOLUME: &str = "expiry";
-/// Name of the file with the expiry.
-const EXPIRY_FILE: &str = "expires-at";
-/// Name of the file with the last crash of the app, in the same volume.
-const LAST_CRASH_FILE: &str = "last-crash";
 /// Mount path of the volume. It is mounted without a `subPath`, so that the kubelet updates the file.
 const EXPIRY_FOLDER: &str = "/etc/workshop-launcher/expiry";
 
@@ -49,18 +42,12 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
     let workshop_page = settings.public_url.as_ref().map(|launcher| format!("{launcher}/instances/{}", workshop.name));
     let brand = Brand { name: settings.brand_name.clone(), color: settings.brand_color };
     let mut env = SidecarSpec {
-        owner: &workshop.spec.owner,
-        app_port: workshop.spec.port,
+        spec: &workshop.spec,
         require_authentication: settings.require_authentication,
         trusted_header: settings.trusted_auth_header.name(),
         session_cookie_prefix: &settings.session_cookie_prefix,
-        start_path: workshop.spec.start_path.as_deref(),
-        plain_tabs: workshop.spec.plain_tabs,
-        in_class: workshop.spec.in_class,
-        expiry_file: &format!("{EXPIRY_FOLDER}/{EXPIRY_FILE}"),
-        last_crash_file: &format!("{EXPIRY_FOLDER}/{LAST_CRASH_FILE}"),
+        folder: EXPIRY_FOLDER,
         workshop_page: workshop_page.as_deref(),
-        course: workshop.spec.course.as_deref(),
         brand: &brand,
     }
     .environment();

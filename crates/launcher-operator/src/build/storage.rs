@@ -24,11 +24,9 @@ use crate::validate::Validated;
 pub(super) const SIZE: &str = "20Gi";
 /// The same size in bytes, for the program.
 const SIZE_BYTES: &str = "21474836480";
-/// Maximum size of the volume with the program.
 const PROGRAM_SIZE: &str = "64Mi";
 /// CPU and memory limits of the init containers. They do not increase the limits of the pod.
 const LIMITS: [&str; 2] = ["1", "256Mi"];
-/// The program in its own image.
 const OWN_PROGRAM: &str = "/launcher-material";
 /// Directory with the program, in both init containers.
 const PROGRAM_FOLDER: &str = "/launcher-program";
@@ -74,7 +72,6 @@ pub(super) fn mount(workshop: &Validated, settings: &OperatorSettings) -> Option
     kept.or_else(|| crash_safe_directory(workshop, settings).map(|directory| at(CRASH_SAFE_VOLUME, directory)))
 }
 
-/// Returns the volume with the kept files of an owner.
 pub(super) fn kept_volume(claim: &str) -> Volume {
     let source = PersistentVolumeClaimVolumeSource { claim_name: claim.to_owned(), read_only: None };
     Volume { name: STORAGE_VOLUME.to_owned(), persistent_volume_claim: Some(source), ..Volume::default() }

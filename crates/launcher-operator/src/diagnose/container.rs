@@ -1,6 +1,6 @@
 //! Diagnoses the containers of a pod, and reads the report of the init container that places the course material.
 
-use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStatus, Pod};
+use k8s_openapi::api::core::v1::{ContainerStateTerminated, ContainerStateWaiting, ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::{FailureCode, FailureDetail, MaterialReport};
@@ -14,37 +14,47 @@ use crate::settings::OperatorSettings;
 /// Start of the kubelet's message while its cache of Secrets or ConfigMaps is not up to date. The kubelet tries again.
 const CACHE_NOT_SYNCED: &str = "failed to sync";
 
-pub(super) fn app(pod: &Pod) -> Option<&ContainerStatus> {
+pub(crate) fn app(pod: &Pod) -> Option<&ContainerStatus> {
     statuses(pod).find(|status| status.name == APP_CONTAINER)
 }
 
-/// True if an init container has not succeeded yet.
-pub(super) fn waits_for_init(pod: &Pod) -> bool {
-    let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
-    let init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
-    init.into_iter().any(|status| !has_succeeded(status))
+fn init_statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten())
 }
 
-/// True while the init container for saved files runs.
+pub(crate) fn init<'a>(pod: &'a Pod, name: &str) -> Option<&'a ContainerStatus> {
+    init_statuses(pod).find(|status| status.name == name)
+}
+
+pub(super) fn runs(status: &ContainerStatus) -> bool {
+    status.state.as_ref().is_some_and(|state| state.running.is_some())
+}
+
+pub(super) fn waiting(status: &ContainerStatus) -> Option<&ContainerStateWaiting> {
+    status.state.as_ref()?.waiting.as_ref()
+}
+
+fn has_succeeded(status: &ContainerStatus) -> bool {
+    terminated(status).is_some_and(|ended| ended.exit_code == 0)
+}
+
+pub(super) fn waits_for_init(pod: &Pod) -> bool {
+    !init_statuses(pod).all(has_succeeded)
+}
+
 pub(super) fn waits_for_saved_files(pod: &Pod) -> bool {
-    let mut init = pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
-    init.any(|status| status.name == SAVED_FILES && status.state.as_ref().is_some_and(|state| state.running.is_some()))
+    init(pod, SAVED_FILES).is_some_and(runs)
 }
 
 /// True while the kubelet pulls the app's image for the init container that copies its files.
 pub(super) fn waits_for_image(pod: &Pod) -> bool {
-    let init = || pod.status.iter().flat_map(|status| status.init_container_statuses.iter().flatten());
-    let has_succeeded = |status: &ContainerStatus| terminated(status).is_some_and(|ended| ended.exit_code == 0);
-    let mut before = init().take_while(|status| status.name != IMAGE_FILES);
-    let waits = |status: &ContainerStatus| status.state.as_ref().is_some_and(|state| state.waiting.is_some());
-    before.all(has_succeeded) && init().any(|status| status.name == IMAGE_FILES && waits(status))
+    let mut before = init_statuses(pod).take_while(|status| status.name != IMAGE_FILES);
+    before.all(has_succeeded) && init(pod, IMAGE_FILES).and_then(waiting).is_some()
 }
 
 /// Returns the statuses of all containers, with the init containers first.
 pub(super) fn statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
-    pod.status
-        .iter()
-        .flat_map(|status| status.init_container_statuses.iter().chain(&status.container_statuses).flatten())
+    init_statuses(pod).chain(pod.status.iter().flat_map(|status| status.container_statuses.iter().flatten()))
 }
 
 /// Returns the permanent failure of a pod: a failure that a longer wait cannot repair. `restarts` is true if a crashed app
@@ -57,19 +67,19 @@ pub(super) fn find_permanent_failure(pod: &Pod, restarts: bool) -> Option<Failur
 
 /// Returns the failure of a Workshop whose app has crashed too often.
 pub(super) fn crash_failure(pod: &Pod, status: &ContainerStatus) -> Failure {
-    let log = if is_terminated(status) { ended_log(pod, status) } else { log(pod, status) };
+    let log = log(pod, status, status.state.as_ref().is_some_and(|state| state.terminated.is_some()));
     if is_out_of_memory(status) { out_of_memory(log) } else { crashed(status, terminated(status), log) }
 }
 
-fn log(pod: &Pod, status: &ContainerStatus) -> DetailSource {
-    DetailSource::Log { pod: pod.name_any(), container: status.name.clone() }
+fn log(pod: &Pod, status: &ContainerStatus, has_ended: bool) -> DetailSource {
+    DetailSource::Log { pod: pod.name_any(), container: status.name.clone(), has_ended }
 }
 
 /// Returns the permanent failure of a container. `restarts` is true for an app that starts again in place.
 fn failure(pod: &Pod, status: &ContainerStatus, restarts: bool) -> Option<Failure> {
     let ended = terminated(status);
-    let log = || log(pod, status);
-    let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
+    let log = || log(pod, status, false);
+    let waiting = waiting(status);
     let why = waiting.and_then(|waiting| waiting.reason.as_deref()).unwrap_or_default();
     let text = waiting.and_then(|waiting| waiting.message.as_deref());
     let message = text.map(|message| FailureDetail::from(sentence(message)));
@@ -98,12 +108,11 @@ fn failure(pod: &Pod, status: &ContainerStatus, restarts: bool) -> Option<Failur
 /// Returns the kubelet's message if the app cannot start because the Secret with its launch parameters does not exist.
 pub(super) fn missing_parameters(pod: &Pod) -> Option<&str> {
     let app = app(pod).filter(|app| lacks_parameters(pod, app))?;
-    app.state.as_ref()?.waiting.as_ref()?.message.as_deref()
+    waiting(app)?.message.as_deref()
 }
 
 fn lacks_parameters(pod: &Pod, status: &ContainerStatus) -> bool {
-    let waiting = status.state.as_ref().and_then(|state| state.waiting.as_ref());
-    let message = waiting.and_then(|waiting| waiting.message.as_deref()).unwrap_or_default();
+    let message = waiting(status).and_then(|waiting| waiting.message.as_deref()).unwrap_or_default();
     status.name == APP_CONTAINER && message == format!("secret \"{}\" not found", parameters_secret(&pod.name_any()))
 }
 
@@ -140,10 +149,6 @@ fn out_of_memory(log: DetailSource) -> Failure {
     with_details(FailureCode::OutOfMemory, None, log)
 }
 
-fn ended_log(pod: &Pod, status: &ContainerStatus) -> DetailSource {
-    DetailSource::EndedLog { pod: pod.name_any(), container: status.name.clone() }
-}
-
 /// True if the container runtime could not start the command: it is missing or not executable.
 fn is_start_error(ended: &ContainerStateTerminated) -> bool {
     matches!(ended.reason.as_deref(), Some("StartError" | "ContainerCannotRun"))
@@ -152,11 +157,6 @@ fn is_start_error(ended: &ContainerStateTerminated) -> bool {
 /// True if the container ended last because it exceeded its memory limit.
 pub(super) fn is_out_of_memory(status: &ContainerStatus) -> bool {
     terminated(status).is_some_and(|ended| ended.reason.as_deref() == Some("OOMKilled"))
-}
-
-/// True if the container has ended, and does not run or wait for its next start.
-fn is_terminated(status: &ContainerStatus) -> bool {
-    status.state.as_ref().is_some_and(|state| state.terminated.is_some())
 }
 
 /// Returns the latest termination of a container, or `None` if it has never terminated.
@@ -180,7 +180,7 @@ pub(super) fn material_report(
 ) -> Option<MaterialReport> {
     let material = workshop.spec.material.as_ref()?;
     let live = pods.iter().filter(|pod| pod.metadata.deletion_timestamp.is_none());
-    let Some(message) = live.filter_map(material_container).find_map(message_at_end) else {
+    let Some(message) = live.filter_map(|pod| init(pod, MATERIAL)).find_map(message_at_end) else {
         // A pod from before a change of the setting may have placed the material.
         let was_reported = workshop.status.as_ref().is_some_and(|status| status.report.material.is_some());
         let is_missing = settings.material_image.is_none() && !was_reported;
@@ -191,17 +191,8 @@ pub(super) fn material_report(
 
 /// True while the init container for the course material runs, and between its attempts.
 pub(super) fn is_loading_material(pod: &Pod) -> bool {
-    let status = material_container(pod);
-    status.is_some_and(|status| {
-        let runs = status.state.as_ref().is_some_and(|state| state.running.is_some());
-        runs || terminated(status).is_some_and(|ended| ended.exit_code != 0)
-    })
-}
-
-/// Returns the status of the init container for the course material.
-fn material_container(pod: &Pod) -> Option<&ContainerStatus> {
-    let mut containers = pod.status.as_ref()?.init_container_statuses.iter().flatten();
-    containers.find(|status| status.name == MATERIAL)
+    let failed = |status| terminated(status).is_some_and(|ended| ended.exit_code != 0);
+    init(pod, MATERIAL).is_some_and(|status| runs(status) || failed(status))
 }
 
 /// Returns the termination message of a container that has succeeded.

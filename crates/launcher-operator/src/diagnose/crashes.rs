@@ -19,7 +19,7 @@ use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
 use launcher_workshop::lifecycle::AppCrash;
 
-use super::container::{app, crash_failure, is_out_of_memory, terminated};
+use super::container::{app, crash_failure, is_out_of_memory, runs, terminated};
 use super::failure::DetailSource;
 use super::pod::{find_disruption, has_ended};
 use super::was_ready;
@@ -31,7 +31,6 @@ pub struct UnrecordedCrash {
     pub(crate) pod: String,
     /// The pod's uid. Its successor has the same name, and none of its crashes.
     pub(crate) uid: Option<String>,
-    /// Value of the annotation.
     pub(crate) value: String,
 }
 
@@ -92,10 +91,9 @@ impl LatestCrash {
     fn of(pod: &Pod) -> Option<Self> {
         let status = app(pod)?;
         let ended = terminated(status)?;
-        let runs = status.state.as_ref().is_some_and(|state| state.running.is_some());
         Some(Self {
             // The restart count increases when the kubelet creates the next container, which is after the backoff.
-            number: status.restart_count + i32::from(!runs),
+            number: status.restart_count + i32::from(!runs(status)),
             started: ended.started_at.as_ref().map(|time| time.0),
             at: ended.finished_at.as_ref()?.0,
             code: if is_out_of_memory(status) { FailureCode::OutOfMemory } else { FailureCode::Crashed },

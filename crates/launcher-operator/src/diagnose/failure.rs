@@ -10,36 +10,18 @@ use launcher_workshop::lifecycle;
 /// The failure of a workload that cannot continue.
 pub type Failure = lifecycle::Failure<DetailSource>;
 
-/// Source of further details of a failure.
+/// Source of further details of a failure: the log of a container, which `has_ended` if it does not run again yet, or the
+/// events of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DetailSource {
-    /// The log of this pod's container.
-    Log {
-        /// The pod's name.
-        pod: String,
-        /// The container's name.
-        container: String,
-    },
-    /// The log of this pod's container, which has ended and does not run again yet.
-    EndedLog {
-        /// The pod's name.
-        pod: String,
-        /// The container's name.
-        container: String,
-    },
-    /// The events of this pod.
-    Events {
-        /// The pod's name.
-        pod: String,
-    },
+    Log { pod: String, container: String, has_ended: bool },
+    Events { pod: String },
 }
 
-/// Returns a failure without a source of further details.
 pub(super) fn complete(code: FailureCode, detail: Option<FailureDetail>) -> Failure {
     FailureReason::new(code, detail).into()
 }
 
-/// Returns a failure with a source of further details.
 pub(super) fn with_details(code: FailureCode, detail: Option<FailureDetail>, source: DetailSource) -> Failure {
     Failure { details: Some(source), ..complete(code, detail) }
 }

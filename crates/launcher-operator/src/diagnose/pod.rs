@@ -12,10 +12,11 @@ use launcher_workshop::lifecycle::Deadline;
 use launcher_workshop::pod_template::SNAPSHOT;
 
 use super::container::{
-    app, is_loading_material, missing_parameters, statuses, waits_for_image, waits_for_init, waits_for_saved_files,
+    app, is_loading_material, missing_parameters, runs, statuses, waiting, waits_for_image, waits_for_init,
+    waits_for_saved_files,
 };
 use super::failure::{DetailSource, Failure, add, complete, sentence};
-use crate::build::snapshot_port;
+use crate::build::{APP_CONTAINER, snapshot_port};
 
 /// Grace period before a failing image pull becomes a failure, because a registry may be unavailable briefly.
 const PULL_GRACE: Duration = Duration::from_secs(15);
@@ -49,8 +50,9 @@ pub(super) fn wait_deadline(
 
 /// Returns the waiting state of a container whose image pull has failed. The kubelet retries the pull.
 pub(super) fn failed_pull(pod: &Pod) -> Option<&ContainerStateWaiting> {
-    let mut waiting = statuses(pod).filter_map(|status| status.state.as_ref()?.waiting.as_ref());
-    waiting.find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
+    statuses(pod)
+        .filter_map(waiting)
+        .find(|waiting| matches!(waiting.reason.as_deref(), Some("ErrImagePull" | "ImagePullBackOff")))
 }
 
 /// Returns the current step of the start, which the owner sees.
@@ -78,7 +80,6 @@ pub(super) fn unprepared(pod: &Pod) -> Option<Timestamp> {
     (prepared.status == "False").then(|| since(pod, scheduled))
 }
 
-/// Returns the time since which the app runs; `None` if it does not run.
 pub(super) fn app_runs_since(pod: &Pod) -> Option<Timestamp> {
     Some(app(pod)?.state.as_ref()?.running.as_ref()?.started_at.as_ref()?.0)
 }
@@ -92,11 +93,10 @@ fn is_unschedulable(scheduled: &PodCondition) -> bool {
 pub(super) fn start_timeout(pods: &[&Pod]) -> Failure {
     let mut failure = complete(FailureCode::StartTimeout, None);
     if let Some(pod) = pods.first() {
-        let runs = app(pod).and_then(|status| status.state.as_ref()?.running.as_ref()).is_some();
         let name = pod.name_any();
-        failure.details = Some(if runs {
+        failure.details = Some(if app(pod).is_some_and(runs) {
             failure.reason = failure.reason.with_detail(&FailureDetail::AppDoesNotAnswer);
-            DetailSource::Log { pod: name, container: crate::build::APP_CONTAINER.to_owned() }
+            DetailSource::Log { pod: name, container: APP_CONTAINER.to_owned(), has_ended: false }
         } else {
             DetailSource::Events { pod: name }
         });
@@ -146,7 +146,6 @@ pub(super) fn find_disruption(pod: &Pod) -> Option<Disruption> {
     Some(Disruption { failure, at, has_successor: reason != "Evicted" })
 }
 
-/// True if the cluster ends the pod.
 pub(crate) fn is_disrupted(pod: &Pod) -> bool {
     find_disruption(pod).is_some()
 }

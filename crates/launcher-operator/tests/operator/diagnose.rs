@@ -140,7 +140,10 @@ fn app_in_crash_loop_fails_with_exit_code_and_log() {
     let failure = failure(diagnose_pods(&[pod], "12:00:05"));
     assert_eq!(failure.reason.code, FailureCode::Crashed);
     assert!(failure.reason.message.contains("exit code 3"), "{}", failure.reason.message);
-    assert_eq!(failure.details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() }));
+    assert_eq!(
+        failure.details,
+        Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned(), has_ended: false })
+    );
 }
 
 #[test]

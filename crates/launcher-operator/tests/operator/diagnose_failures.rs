@@ -62,7 +62,10 @@ fn failure_text_of_crash_names_the_container_and_its_exit_code() {
         let Failure { reason, details, .. } = failure(diagnose_pods(&[pod], START));
         let detail = format!("The {part} terminated repeatedly with exit code 7.");
         assert_eq!(reason.message, format!("The workshop's program stopped unexpectedly. {detail}"));
-        assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: container.to_owned() }));
+        assert_eq!(
+            details,
+            Some(DetailSource::Log { pod: "intro-1".to_owned(), container: container.to_owned(), has_ended: false })
+        );
     }
 }
 
@@ -71,7 +74,10 @@ fn crash_loop_without_last_termination_fails_with_log() {
     let pod = app(json!({ "waiting": { "reason": "CrashLoopBackOff" } }), json!(null));
     let Failure { reason, details, .. } = failure(diagnose_pods(&[pod], START));
     assert_eq!(reason.message, "The workshop's program stopped unexpectedly.");
-    assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned() }));
+    assert_eq!(
+        details,
+        Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "app".to_owned(), has_ended: false })
+    );
 }
 
 #[test]

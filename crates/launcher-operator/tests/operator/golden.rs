@@ -15,7 +15,7 @@ use crate::parameters::with_secrets;
 use crate::saved_files::with_saved_files;
 use crate::snapshot::with_snapshot;
 use crate::storage::with_storage;
-use crate::support::{built, settings, workshop};
+use crate::support::{built, metadata, settings, workshop};
 
 /// Returns the resources of a Workshop as indented JSON.
 fn resources(built: &Manifests) -> String {
@@ -169,7 +169,7 @@ fn pod_gets_configured_node_selector_and_tolerations() {
 #[test]
 fn workload_objects_are_owned_by_their_workshop() {
     let built = built(|_| {});
-    for metadata in built.metadata() {
+    for metadata in metadata(&built) {
         let owners = metadata.owner_references.as_ref().unwrap();
         assert_eq!((owners.len(), owners[0].kind.as_str(), owners[0].controller), (1, "Workshop", Some(true)));
         assert_eq!(owners[0].block_owner_deletion, Some(true));

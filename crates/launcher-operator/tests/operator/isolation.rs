@@ -94,7 +94,10 @@ fn pod_that_is_not_isolated_at_timeout_fails_with_remedy() {
         assert_eq!(reason.code, FailureCode::NetworkNotIsolated);
         assert_eq!(reason.code.as_str(), "network-not-isolated");
         assert!(reason.remedy.contains("network policies"), "{}", reason.remedy);
-        assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned() }));
+        assert_eq!(
+            details,
+            Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "isolation".to_owned(), has_ended: false })
+        );
     }
 }
 
@@ -113,7 +116,10 @@ fn init_container_of_the_pod_template_is_named_if_it_crashes() {
     let Failure { reason, details, .. } = failed(&pod);
     assert_eq!(reason.code, FailureCode::Crashed);
     assert!(reason.message.contains("The init container fetch terminated repeatedly with exit code 2."), "{reason:?}");
-    assert_eq!(details, Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "fetch".to_owned() }));
+    assert_eq!(
+        details,
+        Some(DetailSource::Log { pod: "intro-1".to_owned(), container: "fetch".to_owned(), has_ended: false })
+    );
 }
 
 #[test]

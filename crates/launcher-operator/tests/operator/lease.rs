@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::{Lease, LeaseSpec};
-use launcher_operator::lease::{Fence, LeaseDecision, NotLeading, ObservedLease};
+use launcher_operator::lease::{Fence, NotLeading, ObservedLease};
 use launcher_operator::{Operator, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
@@ -29,7 +29,7 @@ fn held_by(holder: Option<&str>, transitions: i32) -> Lease {
 fn free_lease_and_own_lease_are_taken_at_once() {
     let now = Instant::now();
     for lease in [Lease::default(), held_by(None, 1), held_by(Some(""), 1), held_by(Some("me"), 1)] {
-        assert_eq!(ObservedLease::default().decide(&lease, "me", now), LeaseDecision::Take);
+        assert!(ObservedLease::default().may_take(&lease, "me", now));
     }
 }
 
@@ -37,19 +37,19 @@ fn free_lease_and_own_lease_are_taken_at_once() {
 fn foreign_lease_is_taken_after_its_duration_without_renewal() {
     let mut watched = ObservedLease::default();
     let (start, lease) = (Instant::now(), held_by(Some("other"), 1));
-    assert_eq!(watched.decide(&lease, "me", start), LeaseDecision::Wait);
-    assert_eq!(watched.decide(&lease, "me", start + DURATION), LeaseDecision::Wait);
-    assert_eq!(watched.decide(&lease, "me", start + DURATION + Duration::from_millis(1)), LeaseDecision::Take);
+    assert!(!watched.may_take(&lease, "me", start));
+    assert!(!watched.may_take(&lease, "me", start + DURATION));
+    assert!(watched.may_take(&lease, "me", start + DURATION + Duration::from_millis(1)));
 }
 
 #[test]
 fn renewal_of_foreign_lease_restarts_the_wait() {
     let mut watched = ObservedLease::default();
     let start = Instant::now();
-    assert_eq!(watched.decide(&held_by(Some("other"), 1), "me", start), LeaseDecision::Wait);
-    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 2), LeaseDecision::Wait);
-    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 3), LeaseDecision::Wait);
-    assert_eq!(watched.decide(&held_by(Some("other"), 2), "me", start + DURATION * 4), LeaseDecision::Take);
+    assert!(!watched.may_take(&held_by(Some("other"), 1), "me", start));
+    assert!(!watched.may_take(&held_by(Some("other"), 2), "me", start + DURATION * 2));
+    assert!(!watched.may_take(&held_by(Some("other"), 2), "me", start + DURATION * 3));
+    assert!(watched.may_take(&held_by(Some("other"), 2), "me", start + DURATION * 4));
 }
 
 #[tokio::test]
@@ -63,8 +63,8 @@ async fn leader_fence_closes_before_standby_may_take_the_lease() {
     advance(Duration::from_millis(1)).await;
     assert_eq!(fence.check(), Err(NotLeading));
     let mut standby = ObservedLease::default();
-    standby.decide(&held_by(Some("other"), 1), "me", asked);
-    assert_eq!(standby.decide(&held_by(Some("other"), 1), "me", Instant::now()), LeaseDecision::Wait);
+    standby.may_take(&held_by(Some("other"), 1), "me", asked);
+    assert!(!standby.may_take(&held_by(Some("other"), 1), "me", Instant::now()));
 }
 
 #[tokio::test]

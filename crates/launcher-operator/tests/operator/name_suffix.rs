@@ -6,7 +6,7 @@ use launcher_operator::validate::validate;
 use serde_json::Value;
 
 use crate::cluster::{Call, statuses, with_routes};
-use crate::support::{at, running, settings, workshop};
+use crate::support::{at, metadata, running, settings, workshop};
 
 fn with_suffix(suffix: &str) -> OperatorSettings {
     OperatorSettings { workshop_name_suffix: suffix.to_owned(), ..settings() }
@@ -23,7 +23,7 @@ fn host_and_url_have_the_suffix_and_objects_do_not() {
         [("intro-abcdefghij", "-ws", "intro-abcdefghij-ws"), ("x-ws", "-ws", "x-ws-ws"), ("login", "-a-b", "login-a-b")]
     {
         let built = built(name, suffix);
-        assert!(built.metadata().iter().all(|metadata| metadata.name.as_deref() == Some(name)));
+        assert!(metadata(&built).iter().all(|metadata| metadata.name.as_deref() == Some(name)));
         assert_eq!(built.url, Some(format!("https://{label}.workshops.example.org/")));
         let spec = built.ingress.unwrap().spec.unwrap();
         let host = Some(format!("{label}.workshops.example.org"));

@@ -2,6 +2,7 @@
 
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::PodSpec;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_operator::OperatorSettings;
 use launcher_operator::build::{Manifests, build};
 use launcher_operator::validate::validate;
@@ -62,6 +63,12 @@ pub(crate) fn pod_object(status: &Value) -> Value {
 
 pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Manifests {
     build(&validate(&workshop(change)).unwrap(), &settings())
+}
+
+/// Returns the metadata of the objects that end with the Workshop.
+pub(crate) fn metadata(built: &Manifests) -> Vec<&ObjectMeta> {
+    let Manifests { pod, claim: _, service, ingress, url: _ } = built;
+    [&pod.metadata, &service.metadata].into_iter().chain(ingress.as_ref().map(|it| &it.metadata)).collect()
 }
 
 /// Builds the pod of the minimal Workshop with these settings and this security profile.

@@ -64,10 +64,6 @@ impl Archives for FakeFleet {
         self.archive(volume)
     }
 
-    fn can_read_app(&self, spec: &WorkshopSpec) -> bool {
-        spec.storage.is_none()
-    }
-
     fn can_restore(&self, _: &WorkshopSpec) -> bool {
         !self.lock().lacks_restore
     }

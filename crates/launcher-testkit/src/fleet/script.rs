@@ -2,38 +2,58 @@
 
 use std::net::{Ipv4Addr, SocketAddr};
 
-use launcher_domain::{Clock, Crash, FailureCode, FailureReason, ListensElsewhere, MaterialReport, StartStep};
+use jiff::Timestamp;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use launcher_domain::{Clock, Crash, FailureCode, FailureReason, ListensElsewhere, MaterialReport, Report, StartStep};
 use launcher_fleet::FleetEvent;
-use launcher_workshop::{Phase, Workshop, WorkshopSpec, WorkshopStatus};
+use launcher_workshop::{Phase, READY, Workshop, WorkshopSpec, WorkshopStatus};
 
 use super::FakeFleet;
 use super::delay::Delay;
+
+/// Returns the status of a Workshop at this step of its start.
+fn starting(step: StartStep, ready_at: Option<Timestamp>) -> WorkshopStatus {
+    let report = Report { start_step: Some(step), ..Report::default() };
+    WorkshopStatus { phase: Phase::Starting, report, ready_at, ..WorkshopStatus::default() }
+}
+
+/// Returns the `Ready` condition of a Workshop that has not been ready since this time.
+fn unready_since(since: Timestamp) -> Condition {
+    Condition {
+        type_: READY.to_owned(),
+        status: "False".to_owned(),
+        reason: "Starting".to_owned(),
+        message: String::new(),
+        last_transition_time: Time(since),
+        observed_generation: None,
+    }
+}
 
 /// Statuses that the fleet reports.
 impl FakeFleet {
     /// Reports the start step of a Workshop, with the current time as its start.
     pub fn starting(&self, name: &str, step: StartStep) {
-        let unready = WorkshopStatus::unready_since(self.clock.now());
-        self.report(name, WorkshopStatus { conditions: vec![unready], ..WorkshopStatus::starting(step, None) });
+        let unready = unready_since(self.clock.now());
+        self.report(name, WorkshopStatus { conditions: vec![unready], ..starting(step, None) });
     }
 
     /// Reports a start step with its progress.
     pub fn progress(&self, name: &str, step: StartStep, progress: u32) {
-        let mut status = WorkshopStatus::starting(step, None);
+        let mut status = starting(step, None);
         status.report.start_progress = Some(progress);
         self.report(name, status);
     }
 
     /// Reports that the pod of a Workshop waits for saved files at this port.
     pub fn wait_for_saved_files(&self, name: &str, port: u16) {
-        let mut status = WorkshopStatus::starting(StartStep::Preparing, None);
+        let mut status = starting(StartStep::Preparing, None);
         status.restore_address = Some(SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
         self.report(name, status);
     }
 
     /// Reports the addresses on which the app of a starting Workshop listens instead of its port.
     pub fn listens_elsewhere(&self, name: &str, elsewhere: ListensElsewhere) {
-        let mut status = WorkshopStatus::starting(StartStep::StartingApp, None);
+        let mut status = starting(StartStep::StartingApp, None);
         status.report.listens_elsewhere = Some(elsewhere);
         self.report(name, status);
     }
@@ -74,7 +94,7 @@ impl FakeFleet {
         let crash = Crash { at: self.clock.now(), code, files_lost };
         self.lock().change(name, |workshop| {
             let status = workshop.status.get_or_insert_default();
-            *status = WorkshopStatus::starting(StartStep::StartingApp, status.ready_at);
+            *status = starting(StartStep::StartingApp, status.ready_at);
             status.report.last_crash = Some(crash);
         });
     }

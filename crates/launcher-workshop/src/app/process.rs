@@ -25,9 +25,7 @@ pub struct Machine {
 /// The program on the machine that runs in place of the image.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Program {
-    /// The machine's JupyterLab.
     Jupyter,
-    /// The machine's RStudio Server.
     Rstudio,
     /// The program that the template's command names in its first word.
     Named(String),
@@ -36,9 +34,7 @@ pub enum Program {
 /// The command that starts an app as a process, in the directory [`Machine::working_dir`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcessCommand {
-    /// The program.
     pub program: Program,
-    /// Arguments of the program.
     pub args: Vec<String>,
     /// Environment variables to set in addition to the inherited variables.
     pub env: BTreeMap<OsString, OsString>,

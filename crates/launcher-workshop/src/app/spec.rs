@@ -65,7 +65,6 @@ impl<'a> AppSpec<'a> {
         references.into_iter().fold(text.to_owned(), |text, (name, value)| text.replace(name, value))
     }
 
-    /// Expands the words of a command or of arguments.
     pub(super) fn expand_all(&self, words: &[String]) -> Vec<String> {
         words.iter().map(|word| self.expand(word)).collect()
     }
@@ -77,9 +76,7 @@ impl<'a> AppSpec<'a> {
 pub struct ValidSpec {
     /// E-mail address of the owner, the only user that the sidecar admits.
     pub owner: EmailAddress,
-    /// App type.
     pub app_type: AppType,
-    /// Security profile of the app.
     pub profile: SecurityProfile,
     /// The spec, without a crash-safe directory if it has storage, whose files outlive a crash anyway.
     spec: WorkshopSpec,
@@ -150,7 +147,6 @@ pub fn parse_quantity(field: &str, text: &str) -> Result<Quantity, FailureReason
         .map_err(|error| invalid(FailureDetail::SpecQuantity { field: field.to_owned(), error: error.to_string() }))
 }
 
-/// Returns the failure of a Workshop with an invalid spec.
 #[must_use]
 pub fn invalid(detail: FailureDetail) -> FailureReason {
     FailureReason::new(FailureCode::InvalidSpec, Some(detail))
@@ -172,6 +168,10 @@ fn is_image(image: &str) -> bool {
         && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
 }
 
-fn ensure(holds: bool, detail: FailureDetail) -> Result<(), FailureReason> {
+/// Fails with this detail unless the condition holds.
+///
+/// # Errors
+/// A failure with the code `InvalidSpec`.
+pub fn ensure(holds: bool, detail: FailureDetail) -> Result<(), FailureReason> {
     if holds { Ok(()) } else { Err(invalid(detail)) }
 }

@@ -1,15 +1,16 @@
 //! Rules between the fields of a pod template, and the names that belong to the operator.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use k8s_openapi::api::core::v1::{Container, EnvVar, PodSpec, Volume, VolumeMount};
+use k8s_openapi::api::core::v1::{Container, EnvVar, Volume, VolumeMount};
+use launcher_domain::names::is_dns_label;
 use launcher_domain::quantity::{Quantity, QuantityError};
 use launcher_domain::template::{is_identifier, is_reserved_variable};
 use launcher_domain::{FieldError, FieldRule};
 
-use crate::pod_template::shape::child;
+use super::PodTemplate;
+use super::shape::child;
 
-/// Name of the app's container.
 pub const APP_CONTAINER: &str = "app";
 /// Name of the init container that places course material, and of the volume that belongs to it. Not `material`: pod
 /// templates may have an init container of that name, which downloads the same files.
@@ -36,14 +37,6 @@ pub const CRASH_SAFE_VOLUME: &str = "crash-safe-files";
 pub const RESERVED_VOLUMES: [&str; 7] =
     ["expiry", "proxy-secret", STORAGE_VOLUME, CRASH_SAFE_VOLUME, COPY_PROGRAM, MATERIAL, MATERIAL_SECRETS];
 
-/// Metadata and spec of a pod template.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Parts {
-    pub(super) annotations: BTreeMap<String, String>,
-    pub(super) labels: BTreeMap<String, String>,
-    pub(super) spec: PodSpec,
-}
-
 /// Domains of labels and annotations that Kubernetes or the launcher use, with their subdomains.
 const RESERVED_DOMAINS: [&str; 2] = ["workshoplauncher.dev", "app.kubernetes.io"];
 /// Other labels and annotations that the operator or Kubernetes set.
@@ -58,7 +51,7 @@ const RESERVED_KEYS: [&str; 5] = [
 const OWN_RESOURCES: [&str; 2] = ["cpu", "memory"];
 
 /// Checks a pod template. `variables` are the names of the template's own variables.
-pub(super) fn check(template: &Parts, variables: &BTreeSet<&str>) -> Vec<FieldError> {
+pub(super) fn check(template: &PodTemplate, variables: &BTreeSet<&str>) -> Vec<FieldError> {
     let mut errors = Vec::new();
     for (field, entries) in [("annotations", &template.annotations), ("labels", &template.labels)] {
         for name in entries.keys().filter(|name| is_reserved_key(name)) {
@@ -236,12 +229,4 @@ fn is_reserved_key(name: &str) -> bool {
                 domain.strip_suffix(reserved).is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
             })
         })
-}
-
-fn is_dns_label(name: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    (1..=63).contains(&name.len())
-        && name.bytes().all(|byte| is_plain(byte) || byte == b'-')
-        && !name.starts_with('-')
-        && !name.ends_with('-')
 }

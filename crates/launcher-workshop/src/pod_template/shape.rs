@@ -11,7 +11,6 @@ enum Shape {
     Any,
     /// An object with some of these fields.
     Object(&'static [(&'static str, Shape)]),
-    /// A list of such values.
     List(&'static Shape),
 }
 
@@ -100,9 +99,6 @@ fn normal_value(name: &str, value: &Value, is_quantity: bool) -> Value {
 }
 
 /// Refuses fields that a template cannot set.
-///
-/// # Errors
-/// Each such field, and each value of another type.
 pub(super) fn check(value: &Value) -> Result<(), Vec<FieldError>> {
     let mut errors = Vec::new();
     walk(value, &TEMPLATE, "", &mut errors);

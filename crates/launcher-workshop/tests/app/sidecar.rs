@@ -1,35 +1,36 @@
 //! Tests of the environment variables of sidecars.
 
-use launcher_domain::EmailAddress;
-use launcher_domain::brand::Brand;
-use launcher_workshop::app::SidecarSpec;
+use std::collections::BTreeMap;
 
-#[test]
-fn sidecar_gets_variables_only_for_settings_that_differ_from_its_defaults() {
-    let (owner, brand) = (EmailAddress::parse("alice@example.org").unwrap(), Brand::NONE);
-    let mut spec = SidecarSpec {
-        owner: &owner,
-        app_port: 8888,
+use launcher_domain::AppType;
+use launcher_domain::brand::Brand;
+use launcher_workshop::WorkshopSpec;
+use launcher_workshop::app::{SidecarSpec, ValidSpec};
+
+use crate::support::template;
+
+fn environment(workshop: &WorkshopSpec) -> BTreeMap<String, String> {
+    let sidecar = SidecarSpec {
+        spec: &ValidSpec::parse(workshop).unwrap(),
         require_authentication: true,
         trusted_header: "X-Auth-Request-Email",
         session_cookie_prefix: "_oauth2_proxy",
-        start_path: None,
-        plain_tabs: false,
-        in_class: false,
-        expiry_file: "/expires-at",
-        last_crash_file: "/last-crash",
+        folder: "/etc/sidecar",
         workshop_page: None,
-        course: None,
-        brand: &brand,
+        brand: &Brand::NONE,
     };
-    let environment = spec.environment();
-    assert!(
-        ["SERVICE_PLAIN_TABS", "SERVICE_IN_CLASS", "SERVICE_START_PATH"]
-            .iter()
-            .all(|name| !environment.contains_key(*name))
-    );
-    (spec.plain_tabs, spec.in_class, spec.start_path) = (true, true, Some("/lab"));
-    let environment = spec.environment();
-    assert_eq!(environment["SERVICE_IN_CLASS"], "true");
-    assert_eq!((&*environment["SERVICE_PLAIN_TABS"], &*environment["SERVICE_START_PATH"]), ("true", "/lab"));
+    sidecar.environment()
+}
+
+#[test]
+fn sidecar_gets_variables_only_for_settings_that_differ_from_its_defaults() {
+    let mut workshop = template(AppType::Custom, "app:1").0;
+    let plain = environment(&workshop);
+    let optional = ["SERVICE_PLAIN_TABS", "SERVICE_IN_CLASS", "SERVICE_START_PATH"];
+    assert!(optional.iter().all(|name| !plain.contains_key(*name)));
+    (workshop.plain_tabs, workshop.in_class, workshop.start_path) = (true, true, Some("/lab".to_owned()));
+    let changed = environment(&workshop);
+    assert_eq!(optional.map(|name| &*changed[name]), ["true", "true", "/lab"]);
+    assert_eq!(changed["SERVICE_EXPIRY_FILE"], "/etc/sidecar/expires-at");
+    assert_eq!(changed["SERVICE_LAST_CRASH_FILE"], "/etc/sidecar/last-crash");
 }

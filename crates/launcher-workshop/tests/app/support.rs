@@ -9,7 +9,7 @@ pub(crate) const ORIGIN: &str = "https://intro.example.org";
 
 /// The spec of a Workshop of a template.
 #[derive(Debug)]
-pub(crate) struct Template(WorkshopSpec);
+pub(crate) struct Template(pub(crate) WorkshopSpec);
 
 pub(crate) fn template(app_type: AppType, image: &str) -> Template {
     let spec = json!({

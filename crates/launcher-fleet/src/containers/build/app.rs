@@ -18,12 +18,9 @@ const OOM_SCORE: i64 = 800;
 
 /// Builds the container of the app. It uses the network namespace of the sidecar. It mounts only the volume with the owner's
 /// files, or without storage the volumes with course material.
-///
-/// # Errors
-/// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let app = spec.app(settings.origin);
+    let app = spec.app(&settings.origins.url(&name));
     let ContainerCommand { command, args } = app.container_command();
     let mut environment = app.environment();
     let secret = |name: &String| Some((name.clone(), settings.secrets.reveal(name)?.to_owned()));
@@ -31,12 +28,13 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
     let resources = &spec.resources;
     let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
     let (user, capabilities) = match spec.profile {
-        SecurityProfile::Restricted => (Some(settings.run_as_user.to_string()), None),
+        SecurityProfile::Restricted => (Some(settings.options.run_as_user.to_string()), None),
         SecurityProfile::Baseline => (None, Some(BASELINE_CAPABILITIES.map(str::to_owned).into())),
     };
     let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
     let kept_files = spec.storage.as_ref().map(|storage| kept(settings.volumes_of, storage));
-    let volumes = settings.material_image.map(|_| material_volumes(&workshop.spec, settings.fleet_id, &name));
+    let volumes =
+        settings.options.material_image.as_ref().map(|_| material_volumes(&workshop.spec, settings.fleet_id, &name));
     let mounts: Vec<_> =
         kept_files.into_iter().chain(volumes.into_iter().flatten().map(MaterialVolume::mount)).collect();
     Ok(ContainerCreateBody {
@@ -59,9 +57,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
     })
 }
 
-/// The program in its image.
 const PROGRAM: &str = "/launcher-material";
-/// Directory for temporary files.
 const TEMPORARY: &str = "/tmp";
 /// Directory with the state of the last delivery, beside the directories of the sources.
 const STATE: &str = ".course-material";
@@ -71,9 +67,6 @@ const SECRETS: &str = "/etc/workshop-launcher/material-secrets";
 /// Builds the container that places the material of a Workshop; `None` if it has no material, or if the settings name no
 /// image. The container uses the network namespace of the sidecar, and has the limits of the app. `user` is the user of the
 /// app, which changes the files. `deadline` is the maximum seconds of the run.
-///
-/// # Errors
-/// A failure with the code `InvalidSpec`. Its message names the field.
 pub(crate) fn material(
     workshop: &Workshop,
     settings: &BuildSettings<'_>,
@@ -81,7 +74,7 @@ pub(crate) fn material(
     deadline: u32,
 ) -> Result<Option<ContainerCreateBody>, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
-    let (Some(material), Some(image)) = (&spec.material, settings.material_image) else { return Ok(None) };
+    let (Some(material), Some(image)) = (&spec.material, &settings.options.material_image) else { return Ok(None) };
     let config = material.config(deadline, None, SECRETS).and_then(|config| serde_json::to_string(&config).ok());
     let Some(config) = config else { return Ok(None) };
     let resources = &spec.resources;
@@ -102,7 +95,7 @@ pub(crate) fn material(
     let limited = if has_secrets { without_label(limited) } else { limited };
     let env = [(MATERIAL_VARIABLE, config), ("TMPDIR", TEMPORARY.to_owned())];
     Ok(Some(ContainerCreateBody {
-        image: Some(image.to_owned()),
+        image: Some(image.clone()),
         entrypoint: Some(vec![PROGRAM.to_owned()]),
         env: Some(variables(env.map(|(name, value)| (name.to_owned(), value)).into())),
         user: Some(user.to_string()),

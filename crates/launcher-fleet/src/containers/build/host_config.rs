@@ -11,9 +11,10 @@ use bollard::models::{
 use launcher_domain::FailureReason;
 use launcher_domain::quantity::Quantity;
 use launcher_workshop::app::{SIDECAR_REQUESTS, parse_quantity};
-use launcher_workshop::{WorkshopSpec, WorkshopStorage};
+use launcher_workshop::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
 use super::input::BuildSettings;
+use crate::containers::capacity::Request;
 use crate::containers::names;
 
 /// Maximum number of processes and threads.
@@ -38,7 +39,6 @@ const LEAST_CPU_QUOTA: i64 = 1000;
 /// Range of the relative CPU weight that the kernel accepts. A container with one CPU has 1024.
 const CPU_SHARES: (i64, i64) = (2, 262_144);
 
-/// CPU and memory of a container.
 pub(super) struct Amounts {
     cpu_request: Quantity,
     cpu_limit: Quantity,
@@ -46,7 +46,6 @@ pub(super) struct Amounts {
 }
 
 impl Amounts {
-    /// Parses the amounts: CPU request, CPU limit and memory limit.
     pub(super) fn parse([cpu_request, cpu_limit, memory_limit]: [&str; 3]) -> Result<Self, FailureReason> {
         Ok(Self {
             cpu_request: parse_quantity("cpuRequest", cpu_request)?,
@@ -56,16 +55,15 @@ impl Amounts {
     }
 }
 
-/// Returns the memory in bytes and the CPU in thousandths that an app and its sidecar request. The launcher reserves them
-/// on the server.
-pub(super) fn requested(app: [&str; 2]) -> Result<(u64, u64), FailureReason> {
+/// Returns what an app and its sidecar request together. The launcher reserves it on the server.
+pub(crate) fn requested(app: &WorkshopResources) -> Result<Request, FailureReason> {
     let (mut memory, mut cpu) = (0, 0);
-    for [cpu_request, memory_request] in [app, SIDECAR_REQUESTS] {
+    for [cpu_request, memory_request] in [[&*app.cpu_request, &app.memory_request], SIDECAR_REQUESTS] {
         memory += parse_quantity("memoryRequest", memory_request)?.milli().div_ceil(1000);
         cpu += parse_quantity("cpuRequest", cpu_request)?.milli();
     }
     let whole = |amount: u128| u64::try_from(amount).unwrap_or(u64::MAX);
-    Ok((whole(memory), whole(cpu)))
+    Ok(Request { memory: whole(memory), cpu_millis: whole(cpu) })
 }
 
 /// Returns the host configuration with the limits of a container. It has no capabilities, and its processes cannot gain
@@ -125,7 +123,6 @@ pub(super) fn no_health_check() -> HealthConfig {
 
 /// A volume with the material of one source.
 pub(crate) struct MaterialVolume {
-    /// The engine's name of the volume.
     pub(crate) name: String,
     /// Path at which the app and the container that places the material mount the volume.
     pub(crate) path: String,
@@ -168,7 +165,6 @@ pub(super) fn without_copy(mount: Mount) -> Mount {
     Mount { volume_options: Some(options), ..mount }
 }
 
-/// Mounts a directory of this machine.
 pub(super) fn bind(source: &Path, target: &str, read_only: bool) -> Mount {
     Mount {
         typ: Some(MountType::BIND),

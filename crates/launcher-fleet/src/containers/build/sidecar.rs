@@ -8,12 +8,11 @@ use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 use super::host_config::{Amounts, bind, host_config, no_health_check, without_label};
 use super::input::{BuildSettings, Validated, validate, variables};
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
-use crate::containers::names;
+use crate::containers::names::{self, Part};
 
 /// File of the sidecar's directory with the addresses that the network rules name. The launcher writes it before each
 /// start of the container.
 pub(crate) const ADDRESSES_FILE: &str = "addresses";
-/// The sidecar's program in its image.
 const PROGRAM: &str = "/launcher-sidecar";
 /// Capabilities with which the sidecar installs the network rules. It gives them up before it serves.
 const CAPABILITIES: [&str; 4] = ["NET_ADMIN", "SETGID", "SETPCAP", "SETUID"];
@@ -38,20 +37,15 @@ const CONFIG_FOLDER: &str = "/etc/workshop-launcher";
 /// A failure with the code `InvalidSpec`. Its message names the field.
 pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<ContainerCreateBody, FailureReason> {
     let Validated { name, uid, spec } = validate(workshop)?;
+    let &BuildSettings { options, origins, .. } = settings;
     let mut env = SidecarSpec {
-        owner: &spec.owner,
-        app_port: spec.port,
-        require_authentication: settings.require_authentication,
-        trusted_header: settings.trusted_header,
-        session_cookie_prefix: settings.session_cookie_prefix,
-        start_path: spec.start_path.as_deref(),
-        plain_tabs: spec.plain_tabs,
-        in_class: spec.in_class,
-        expiry_file: &format!("{CONFIG_FOLDER}/expires-at"),
-        last_crash_file: &format!("{CONFIG_FOLDER}/last-crash"),
-        workshop_page: settings.workshop_page,
-        course: spec.course.as_deref(),
-        brand: settings.brand,
+        spec: &spec,
+        require_authentication: origins.require_authentication,
+        trusted_header: origins.trusted_header.name(),
+        session_cookie_prefix: &origins.session_cookie_prefix,
+        folder: CONFIG_FOLDER,
+        workshop_page: Some(&origins.workshop_page_url(&name)),
+        brand: &origins.brand,
     }
     .environment();
     for (variable, socket) in [("SERVICE_LISTEN_ADDR", HTTP_SOCKET), ("SERVICE_TELEMETRY_ADDR", TELEMETRY_SOCKET)] {
@@ -62,14 +56,14 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
     // The sidecar writes no files, so its disk space needs no limit.
     let limited = without_label(host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings }));
     Ok(ContainerCreateBody {
-        image: Some(settings.sidecar_image.to_owned()),
+        image: Some(options.sidecar_image.clone()),
         // With Docker Engine, the app's container has this host name, too.
         hostname: Some(name.clone()),
         entrypoint: Some(vec![PROGRAM.to_owned()]),
         cmd: start.arguments,
         env: Some(variables(env)),
         user: Some(start.user.to_string()),
-        labels: Some(names::sidecar_labels(settings.fleet_id, &name, &uid)),
+        labels: Some(names::container_labels(settings.fleet_id, &name, &uid, Part::Sidecar)),
         healthcheck: Some(no_health_check()),
         host_config: Some(HostConfig {
             network_mode: Some(start.network.to_owned()),
@@ -95,7 +89,7 @@ struct Start {
 
 impl Start {
     fn new(settings: &BuildSettings<'_>) -> Self {
-        if !settings.internet {
+        if !settings.options.container_internet {
             return Self { network: "none", arguments: None, user: settings.sidecar_user, capabilities: None };
         }
         let addresses = format!("{CONFIG_FOLDER}/{ADDRESSES_FILE}");

@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use bollard::models::{ContainerCreateBody, HostConfig, Mount, MountType};
 use launcher_domain::brand::Brand;
+use launcher_domain::identity::TrustedHeader;
 use launcher_domain::{FailureCode, SecretValues};
 use launcher_testkit::fleet_contract::contract_workshop;
 use launcher_workshop::{Workshop, WorkshopMaterial, WorkshopResources, WorkshopStorage};
@@ -12,29 +14,40 @@ use serde_json::{Value, json};
 
 use super::{BuildSettings, app, material, material_paths, sidecar};
 use crate::containers::engine::ProcessLimits;
+use crate::containers::settings::ContainerOptions;
+use crate::machine::OriginSettings;
 
 const FLEET: &str = "0198c5f1-7a2b-7c3d-8e4f-0123456789ab";
 const OWNER_OF_VOLUMES: &str = "0198c5f1-7a2b-7c3d-8e4f-fedcba987654";
 const LIMITS: ProcessLimits = ProcessLimits { open_files: 1_000_000, processes: 90_000 };
 
+static OPTIONS: LazyLock<ContainerOptions> = LazyLock::new(|| ContainerOptions {
+    engine_socket: "/run/docker.sock".into(),
+    sidecar_image: "registry.example/sidecar:1".to_owned(),
+    material_image: Some("registry.example/material:1".to_owned()),
+    run_as_user: 1000.try_into().unwrap(),
+    container_internet: true,
+});
+static ORIGINS: LazyLock<OriginSettings> = LazyLock::new(|| OriginSettings {
+    public_origin: "https://example.org".parse().unwrap(),
+    workshop_domain: "example.org".to_owned(),
+    trusted_header: TrustedHeader::parse("X-Auth-Request-Email").unwrap(),
+    proxy_secret: None,
+    require_authentication: true,
+    session_cookie_prefix: "_oauth2_proxy".to_owned(),
+    brand: Brand::NONE,
+});
+
 fn settings() -> BuildSettings<'static> {
     BuildSettings {
+        options: &OPTIONS,
+        origins: &ORIGINS,
         fleet_id: FLEET,
         volumes_of: OWNER_OF_VOLUMES,
-        sidecar_image: "registry.example/sidecar:1",
-        material_image: Some("registry.example/material:1"),
         sidecar_user: 65532,
-        run_as_user: 1000,
-        internet: true,
         limits_disk: false,
         seccomp: "seccomp={}",
         process_limits: LIMITS,
-        require_authentication: true,
-        trusted_header: "X-Auth-Request-Email",
-        session_cookie_prefix: "_oauth2_proxy",
-        brand: &Brand::NONE,
-        origin: "https://lab-a.example.org",
-        workshop_page: Some("https://example.org/instances/lab-a"),
         secrets: const { &SecretValues::none() },
         run_dir: Path::new("/data/fleet/workshops/lab-a/run"),
         config_dir: Path::new("/data/fleet/workshops/lab-a/sidecar"),
@@ -236,7 +249,7 @@ fn sidecar_listens_only_on_sockets_in_its_directory() {
         ("SERVICE_OWNER_EMAIL", "alice@example.org"),
         ("SERVICE_APP_PORT", "8888"),
         ("SERVICE_REQUIRE_AUTHENTICATION", "true"),
-        ("SERVICE_TRUSTED_AUTH_HEADER", "X-Auth-Request-Email"),
+        ("SERVICE_TRUSTED_AUTH_HEADER", "x-auth-request-email"),
         ("SERVICE_SESSION_COOKIE_PREFIX", "_oauth2_proxy"),
         ("SERVICE_EXPIRY_FILE", "/etc/workshop-launcher/expires-at"),
         ("SERVICE_LAST_CRASH_FILE", "/etc/workshop-launcher/last-crash"),
@@ -271,7 +284,8 @@ fn sidecar_is_read_only_with_its_own_limits() {
 
 #[test]
 fn sidecar_without_internet_has_no_network_and_no_privileges() {
-    let sidecar = sidecar(&workshop(), &BuildSettings { internet: false, ..settings() }).unwrap();
+    let options = ContainerOptions { container_internet: false, ..OPTIONS.clone() };
+    let sidecar = sidecar(&workshop(), &BuildSettings { options: &options, ..settings() }).unwrap();
     assert_eq!(host(&sidecar).network_mode.as_deref(), Some("none"));
     assert_eq!((sidecar.user.as_deref(), &sidecar.cmd, &host(&sidecar).cap_add), (Some("65532"), &None, &None));
     assert_eq!(host(&app(&workshop(), &settings()).unwrap()).cap_add, None);
@@ -406,7 +420,8 @@ fn only_the_program_of_private_material_mounts_its_secrets_read_only_and_gets_no
 #[test]
 fn workshop_without_material_or_without_the_image_has_no_program_and_no_volumes() {
     assert_eq!(material(&workshop(), &settings(), 1001, 60).unwrap(), None);
-    let without = BuildSettings { material_image: None, ..settings() };
+    let options = ContainerOptions { material_image: None, ..OPTIONS.clone() };
+    let without = BuildSettings { options: &options, ..settings() };
     assert_eq!(material(&with_material(), &without, 1001, 60).unwrap(), None);
     assert_eq!(host(&app(&with_material(), &without).unwrap()).mounts, None);
 }

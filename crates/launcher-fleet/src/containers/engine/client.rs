@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use bollard::{API_DEFAULT_VERSION, Docker};
 use bytes::Bytes;
+use futures_util::TryFutureExt;
 use http::header::HOST;
 use http::{Method, Request, StatusCode};
 use http_body_util::{BodyExt, Empty, Limited};
@@ -14,6 +15,7 @@ use hyper_util::rt::TokioIo;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::net::UnixStream;
+use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
 
 use super::EngineError;
@@ -34,10 +36,6 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Creates a client of the engine that listens on this Unix socket.
-    ///
-    /// # Errors
-    /// [`EngineError::Unreachable`]: the socket does not exist. [`EngineError::BadParameter`]: the path is not UTF-8.
     pub fn connect(socket: &Path) -> Result<Self, EngineError> {
         let path = socket.to_str().ok_or_else(|| {
             EngineError::BadParameter(format!("the path of the engine's socket {} is not UTF-8", socket.display()))
@@ -54,10 +52,17 @@ impl Engine {
         limit: Duration,
         call: impl Future<Output = Result<T, bollard::errors::Error>>,
     ) -> Result<T, EngineError> {
-        match tokio::time::timeout(limit, call).await {
-            Ok(answer) => answer.map_err(|error| self.error(error)),
-            Err(_) => Err(EngineError::no_answer(&self.socket, limit)),
-        }
+        self.within(limit, call.map_err(|error| self.error(error))).await
+    }
+
+    pub(super) async fn within<T>(
+        &self,
+        limit: Duration,
+        call: impl Future<Output = Result<T, EngineError>>,
+    ) -> Result<T, EngineError> {
+        let problem = |_| format!("no answer within {} seconds", limit.as_secs());
+        let answer = timeout(limit, call).await;
+        answer.unwrap_or_else(|elapsed| Err(EngineError::unreachable(&self.socket, problem(elapsed))))
     }
 
     pub(super) fn error(&self, error: bollard::errors::Error) -> EngineError {
@@ -68,33 +73,26 @@ impl Engine {
 /// Maximum size of an answer. A list has about 2 KiB for each container.
 const MAX_ANSWER: usize = 64 * 1024 * 1024;
 
-/// Body of an error response.
 #[derive(Deserialize)]
 struct Refusal {
     message: String,
 }
 
 impl Engine {
-    /// Requests a resource, and parses the answer.
     pub(super) async fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, EngineError> {
-        match tokio::time::timeout(SHORT, self.request(Method::GET, path)).await {
-            Ok(answer) => serde_json::from_slice(&answer?)
-                .map_err(|error| EngineError::Other(format!("its answer to {path} cannot be read: {error}"))),
-            Err(_) => Err(EngineError::no_answer(&self.socket, SHORT)),
-        }
+        let answer = self.within(SHORT, self.request(Method::GET, path)).await?;
+        serde_json::from_slice(&answer)
+            .map_err(|error| EngineError::Other(format!("its answer to {path} cannot be read: {error}")))
     }
 
     /// Sends a request without a body, and ignores the answer of a success. The status 304 is a success, too: the resource
     /// is already in the wanted state.
     pub(super) async fn post(&self, path: &str) -> Result<(), EngineError> {
-        match tokio::time::timeout(LONG, self.request(Method::POST, path)).await {
-            Ok(answer) => answer.map(drop),
-            Err(_) => Err(EngineError::no_answer(&self.socket, LONG)),
-        }
+        self.within(LONG, self.request(Method::POST, path)).await.map(drop)
     }
 
     async fn request(&self, method: Method, path: &str) -> Result<Bytes, EngineError> {
-        let broken = |error: &dyn std::error::Error| EngineError::broken(&self.socket, &error.to_string());
+        let broken = |error: &dyn std::error::Error| EngineError::unreachable(&self.socket, error.to_string());
         let stream = UnixStream::connect(&self.socket).await;
         let stream = stream.map_err(|error| EngineError::no_connection(&self.socket, &error))?;
         let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await.map_err(|error| broken(&error))?;

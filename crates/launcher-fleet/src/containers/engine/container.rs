@@ -18,10 +18,8 @@ use crate::machine::plain_tail;
 /// Interval of the attempts while another removal of the container is in progress.
 pub(super) const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// State of an existing container.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerState {
-    /// True while the main process runs.
     pub running: bool,
     /// True if the container was started at least once.
     pub started: bool,
@@ -31,7 +29,6 @@ pub struct ContainerState {
     pub oom_killed: bool,
     /// The engine's message about a failed start.
     pub error: Option<String>,
-    /// End of the last run.
     pub finished_at: Option<Timestamp>,
 }
 
@@ -90,9 +87,6 @@ impl Engine {
     }
 
     /// Checks that a container exists, and that its labels for uid, part and network limits equal these labels.
-    ///
-    /// # Errors
-    /// [`EngineError::NotFound`]: no container has the name. [`EngineError::Conflict`]: another container has it.
     pub async fn verify(&self, name: &str, labels: &HashMap<String, String>) -> Result<(), EngineError> {
         let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
         if identity(found.config.labels.as_ref()) == identity(Some(labels)) {
@@ -102,17 +96,11 @@ impl Engine {
     }
 
     /// Starts a container. If it runs, the call does nothing.
-    ///
-    /// # Errors
-    /// [`EngineError::CommandNotStarted`]: the command does not exist in the image, or is not executable.
     pub async fn start(&self, name: &str) -> Result<(), EngineError> {
         with_command_errors(self.limited(LONG, self.docker.start_container(name, None)).await)
     }
 
     /// Lets Podman create the process of a container without running its command. If this is done, the call does nothing.
-    ///
-    /// # Errors
-    /// As [`Engine::start`].
     pub(super) async fn initialise(&self, name: &str) -> Result<(), EngineError> {
         with_command_errors(self.post(&format!("/v4.0.0/libpod/containers/{name}/init")).await)
     }
@@ -135,7 +123,6 @@ impl Engine {
         Ok(user.filter(|&user| user != 0))
     }
 
-    /// Returns the directory in which a container's main process starts.
     pub(crate) async fn working_dir(&self, name: &str) -> Result<String, EngineError> {
         let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
         let directory = found.config.working_dir.unwrap_or_default();
@@ -329,7 +316,6 @@ impl Engine {
     }
 }
 
-/// Appends output and keeps only the end.
 fn appended(mut end: Vec<u8>, output: LogOutput) -> Vec<u8> {
     end.extend_from_slice(&output.into_bytes());
     let excess = end.len().saturating_sub(KEPT_LOG_BYTES);

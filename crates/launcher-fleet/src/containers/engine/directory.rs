@@ -9,7 +9,6 @@ use futures_util::{StreamExt, pin_mut};
 use launcher_domain::template::is_mount_path;
 use tar::{Archive, Builder, EntryType, Header};
 use tokio::runtime::Handle;
-use tokio::time::timeout;
 use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use super::{Engine, EngineError, EngineKind, LONG, SHORT};
@@ -69,14 +68,10 @@ impl Engine {
             }
             Err(EngineError::Other(format!("its archive of {path} has no entry")))
         };
-        match timeout(LONG, read).await {
-            Ok(read) => read,
-            Err(_) => Err(EngineError::no_answer(&self.socket, LONG)),
-        }
+        self.within(LONG, read).await
     }
 }
 
-/// Splits an absolute path.
 fn parent_and_name(path: &str) -> (&str, &str) {
     match path.rsplit_once('/') {
         Some(("", name)) => ("/", name),
@@ -88,25 +83,18 @@ fn parent_and_name(path: &str) -> (&str, &str) {
 /// Maximum bytes that are read for the first entry, with the records before it.
 const MOST: usize = 1 << 20;
 
-/// Attributes of a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct DirectoryEntry {
-    /// Permissions.
     mode: u32,
-    /// User ID of the owner.
     user: u32,
-    /// Group ID.
     group: u32,
     /// Time of the last change, in seconds since 1970.
     modified: u64,
 }
 
-/// The first entry of an archive.
 #[derive(Debug, PartialEq, Eq)]
 enum FirstEntry {
-    /// The entry needs more bytes.
     Incomplete,
-    /// A directory.
     Directory(DirectoryEntry),
     /// Something else: a file, a link, or no archive.
     Other,
@@ -184,7 +172,6 @@ impl Engine {
     }
 }
 
-/// Entries of an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Selection {
     /// All entries that are not below one of these relative paths.
@@ -194,7 +181,6 @@ pub(crate) enum Selection {
 }
 
 impl Selection {
-    /// Returns the directory to which the entries belong.
     fn target(&self, directory: &str) -> String {
         match self {
             Self::Without(_) => directory.to_owned(),

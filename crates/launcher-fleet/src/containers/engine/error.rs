@@ -3,25 +3,15 @@
 use std::error::Error;
 use std::io;
 use std::path::Path;
-use std::time::Duration;
 
 use bollard::errors::Error as BollardError;
 use launcher_domain::messages::ErrorChain;
 
-/// Error of a call to the container engine.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EngineError {
     /// No connection, or no answer.
     #[error("the container engine is unreachable at {socket}: {problem}; {advice}")]
-    Unreachable {
-        /// Path of the socket.
-        socket: String,
-        /// The problem.
-        problem: String,
-        /// The advised action.
-        advice: &'static str,
-    },
-    /// The container, image, network or volume does not exist.
+    Unreachable { socket: String, problem: String, advice: &'static str },
     #[error("the container engine has no such container, image, network or volume: {0}")]
     NotFound(String),
     /// Another object of the engine has the name, or the state of the object does not permit the call.
@@ -29,30 +19,14 @@ pub enum EngineError {
     Conflict(String),
     /// The image is neither on this machine nor in its registry.
     #[error("the image {image} does not exist: {message}")]
-    ImageMissing {
-        /// The image.
-        image: String,
-        /// The engine's message.
-        message: String,
-    },
-    /// The registry refuses access to the image.
+    ImageMissing { image: String, message: String },
     #[error("the registry refuses access to the image {image}: {message}")]
-    ImageDenied {
-        /// The image.
-        image: String,
-        /// The engine's message.
-        message: String,
-    },
-    /// The engine's disk is full.
+    ImageDenied { image: String, message: String },
     #[error("the disk of the container engine is full: {message}; remove images that are not in use")]
-    DiskFull {
-        /// The engine's message.
-        message: String,
-    },
+    DiskFull { message: String },
     /// The container's command does not exist in its image, or is not executable.
     #[error("the container's command cannot be started: {0}")]
     CommandNotStarted(String),
-    /// The engine refuses a parameter of the call.
     #[error("the container engine refuses the parameters: {0}")]
     BadParameter(String),
     /// Any other error of the engine or of its registry.
@@ -81,19 +55,18 @@ impl EngineError {
             BollardError::DockerResponseServerError { status_code, message } => Self::refused(status_code, message),
             BollardError::DockerStreamError { error } => Self::refused(500, error),
             BollardError::SocketNotFoundError(_) => Self::no_connection(socket, &io::ErrorKind::NotFound.into()),
-            BollardError::RequestTimeoutError => Self::unreachable(socket, "it does not answer".to_owned(), RESTART),
+            BollardError::RequestTimeoutError => Self::unreachable(socket, "it does not answer".to_owned()),
             BollardError::IOError { err } => Self::no_connection(socket, &err),
             error @ (BollardError::HyperLegacyError { .. } | BollardError::HyperResponseError { .. }) => {
                 match io_error(&error) {
                     Some(cause) => Self::no_connection(socket, cause),
-                    None => Self::unreachable(socket, ErrorChain(&error).to_string(), RESTART),
+                    None => Self::unreachable(socket, ErrorChain(&error).to_string()),
                 }
             }
             error => Self::Other(format!("its answer cannot be read: {}", ErrorChain(&error))),
         }
     }
 
-    /// Converts an error of the connection to the engine.
     pub(super) fn no_connection(socket: &Path, error: &io::Error) -> Self {
         let (problem, advice) = match error.kind() {
             io::ErrorKind::NotFound => {
@@ -108,24 +81,14 @@ impl EngineError {
             ),
             _ => (error.to_string(), RESTART),
         };
-        Self::unreachable(socket, problem, advice)
-    }
-
-    /// Creates the error of a call whose time limit has passed.
-    pub(super) fn no_answer(socket: &Path, limit: Duration) -> Self {
-        Self::unreachable(socket, format!("no answer within {} seconds", limit.as_secs()), RESTART)
-    }
-
-    /// Creates the error of a connection that broke.
-    pub(super) fn broken(socket: &Path, problem: &str) -> Self {
-        Self::unreachable(socket, problem.to_owned(), RESTART)
-    }
-
-    fn unreachable(socket: &Path, problem: String, advice: &'static str) -> Self {
         Self::Unreachable { socket: socket.display().to_string(), problem, advice }
     }
 
-    /// Converts an error response of the engine.
+    /// Creates the error of a call without an answer, or of a connection that broke.
+    pub(super) fn unreachable(socket: &Path, problem: String) -> Self {
+        Self::Unreachable { socket: socket.display().to_string(), problem, advice: RESTART }
+    }
+
     pub(super) fn refused(status: u16, message: String) -> Self {
         if is_disk_full(&message) {
             return Self::DiskFull { message };

@@ -20,10 +20,6 @@ const DOWNLOAD_IDLE: Duration = Duration::from_secs(60);
 const UNPACK_IDLE: Duration = Duration::from_secs(600);
 
 impl Engine {
-    /// True if the image is on the engine's machine.
-    ///
-    /// # Errors
-    /// [`EngineError::BadParameter`]: the text is not an image reference.
     pub async fn has_image(&self, image: &str) -> Result<bool, EngineError> {
         check_reference(image)?;
         match self.get::<IgnoredAny>(&format!("/images/{}/json", with_tag(image))).await {
@@ -35,11 +31,6 @@ impl Engine {
     }
 
     /// Pulls an image from its registry, without credentials, and reports the progress of the download.
-    ///
-    /// # Errors
-    /// [`EngineError::ImageMissing`], [`EngineError::ImageDenied`], [`EngineError::DiskFull`];
-    /// [`EngineError::BadParameter`]: the text is not an image reference. [`EngineError::Other`]: for example, the
-    /// registry is unreachable, or the pull made no progress.
     pub async fn pull(&self, image: &str, progress: &(dyn Fn(PullProgress) + Send + Sync)) -> Result<(), EngineError> {
         check_reference(image)?;
         let reference = with_tag(image).into_owned();
@@ -114,7 +105,6 @@ fn pull_error(image: &str, error: EngineError) -> EngineError {
 /// Progress of a pull. The total grows while the engine learns the sizes of the layers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PullProgress {
-    /// Downloaded bytes.
     pub done_bytes: u64,
     /// Bytes of the layers whose size is known.
     pub total_bytes: u64,
@@ -132,16 +122,8 @@ impl PullProgress {
     }
 }
 
-/// Progress of each layer.
 #[derive(Debug, Default)]
-struct Layers(BTreeMap<String, Layer>);
-
-#[derive(Debug, Default)]
-struct Layer {
-    done_bytes: u64,
-    total_bytes: u64,
-    is_downloaded: bool,
-}
+struct Layers(BTreeMap<String, PullProgress>);
 
 impl Layers {
     /// Adds a message of the engine. Returns true if the progress has changed.
@@ -171,7 +153,7 @@ impl Layers {
     }
 
     fn progress(&self) -> PullProgress {
-        let sum = |bytes: fn(&Layer) -> u64| self.0.values().map(bytes).sum();
+        let sum = |bytes: fn(&PullProgress) -> u64| self.0.values().map(bytes).sum();
         PullProgress {
             done_bytes: sum(|layer| layer.done_bytes),
             total_bytes: sum(|layer| layer.total_bytes),

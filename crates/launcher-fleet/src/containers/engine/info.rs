@@ -8,43 +8,30 @@ use serde::Deserialize;
 
 use super::{Engine, EngineError, LONG};
 
-/// Kind of container engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EngineKind {
-    /// Docker Engine.
     Docker,
-    /// Podman.
     Podman,
 }
 
-/// Version and capacity of the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EngineInfo {
-    /// Kind of engine.
     pub kind: EngineKind,
-    /// Version of the engine.
     pub version: String,
     /// Memory of the engine's machine.
     pub memory_bytes: u64,
-    /// Number of CPUs of the engine's machine.
     pub cpus: u64,
     /// Name of the storage driver, for example `overlay2`.
     pub storage_driver: String,
     /// True if Docker Engine stores images and containers with containerd. It then accepts a limit of the disk space of a
     /// container, and ignores it.
     pub containerd_image_store: bool,
-    /// Directory of the engine with images and containers.
-    pub root_dir: String,
-    /// Limits of a process on the engine's machine.
     pub process_limits: ProcessLimits,
     /// True if the engine may miss that the kernel killed a process at the memory limit. With cgroup version 1 and a
     /// container that ends at once, Podman does, and the tests have seen it with Docker Engine.
     pub misses_oom_kills: bool,
-    /// True if the engine runs without root privileges. User 0 of its containers is then the engine's user.
-    pub rootless: bool,
 }
 
-/// The fields of the engine's version.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Version {
@@ -58,18 +45,15 @@ struct Component {
     name: String,
 }
 
-/// The fields of the engine's information.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct Info {
     driver: String,
     #[serde(default)]
     driver_status: Option<Vec<Vec<String>>>,
-    docker_root_dir: String,
     mem_total: u64,
     #[serde(rename = "NCPU")]
     cpus: u64,
-    security_options: Option<Vec<String>>,
     cgroup_version: Option<String>,
 }
 
@@ -92,10 +76,6 @@ impl ProcessLimits {
 }
 
 impl Engine {
-    /// Returns version and capacity of the engine.
-    ///
-    /// # Errors
-    /// The engine does not answer.
     pub async fn info(&self) -> Result<EngineInfo, EngineError> {
         let version: Version = self.get("/version").await?;
         let info: Info = self.get("/info").await?;
@@ -105,7 +85,7 @@ impl Engine {
 
 /// Combines the answers of the engine with the limits of this machine.
 fn engine_info(Version { version, components }: Version, info: Info) -> EngineInfo {
-    let Info { driver, driver_status, docker_root_dir, mem_total, cpus, security_options, cgroup_version } = info;
+    let Info { driver, driver_status, mem_total, cpus, cgroup_version } = info;
     let is_podman = components.iter().flatten().any(|component| component.name.starts_with("Podman"));
     EngineInfo {
         kind: if is_podman { EngineKind::Podman } else { EngineKind::Docker },
@@ -114,10 +94,8 @@ fn engine_info(Version { version, components }: Version, info: Info) -> EngineIn
         cpus,
         storage_driver: driver,
         containerd_image_store: driver_status.iter().flatten().any(|entry| is_containerd(entry)),
-        root_dir: docker_root_dir,
         process_limits: ProcessLimits::of_launcher(),
         misses_oom_kills: cgroup_version.as_deref() != Some("2"),
-        rootless: security_options.iter().flatten().any(|option| option.starts_with("name=rootless")),
     }
 }
 
@@ -195,8 +173,7 @@ mod tests {
     fn misses_oom_kills(component: &str, cgroup_version: Value) -> bool {
         let version = json!({ "Version": "1.0", "Components": [{ "Name": component }] });
         let info = json!({
-            "Driver": "overlay2", "DockerRootDir": "/var/lib/engine", "MemTotal": 1, "NCPU": 1, "SecurityOptions": null,
-            "CgroupVersion": cgroup_version,
+            "Driver": "overlay2", "MemTotal": 1, "NCPU": 1, "CgroupVersion": cgroup_version,
         });
         engine_info(serde_json::from_value(version).unwrap(), serde_json::from_value(info).unwrap()).misses_oom_kills
     }

@@ -17,16 +17,11 @@ use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, READER_LABEL, UID_
 /// Maximum duration of a normal removal of a container by Podman. A longer removal was interrupted.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A container of this fleet.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FoundContainer {
-    /// Name of the container.
     pub name: String,
-    /// Name of the Workshop.
     pub workshop: String,
-    /// Uid of the Workshop.
     pub uid: String,
-    /// The part of the Workshop.
     pub part: Part,
 }
 
@@ -94,7 +89,6 @@ impl Engine {
         Ok(found)
     }
 
-    /// Returns the volumes with course material of a fleet.
     pub(crate) async fn list_material_volumes(&self, fleet_id: &str) -> Result<Vec<FoundVolume>, EngineError> {
         let listed: ListedVolumes = self.get(&format!("/volumes?{}", label_filter(FLEET_LABEL, fleet_id))).await?;
         let found = listed.volumes.into_iter().flatten().filter_map(|ListedVolume { name, labels }| {
@@ -105,11 +99,14 @@ impl Engine {
         Ok(found.collect())
     }
 
-    /// Returns the names of the containers that read volumes of a fleet.
-    pub(super) async fn list_readers(&self, fleet_id: &str) -> Result<Vec<String>, EngineError> {
-        let listed = self.get_list(&with_label(READER_LABEL, fleet_id)).await?;
-        let name = |listed: Listed| listed.names.first().map(|name| name.trim_start_matches('/').to_owned());
-        Ok(listed.into_iter().filter_map(name).collect())
+    /// Removes the containers that read volumes for an earlier launcher.
+    pub async fn remove_readers(&self, fleet_id: &str) -> Result<(), EngineError> {
+        for Listed { names, .. } in self.get_list(&with_label(READER_LABEL, fleet_id)).await? {
+            if let Some(name) = names.first() {
+                self.remove(name.trim_start_matches('/')).await?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -124,7 +121,6 @@ fn label_filter(label: &str, value: &str) -> String {
     format!("filters={filter}")
 }
 
-/// Returns the first text in quotation marks.
 fn quoted(message: &str) -> Option<&str> {
     message.split('"').nth(1)
 }
@@ -141,17 +137,11 @@ fn found_container(Listed { names, mut labels }: Listed) -> Option<FoundContaine
 /// Actions that change the state of a container: Docker Engine's names, then Podman's other names.
 const ACTIONS: [&str; 7] = ["start", "die", "oom", "destroy", "died", "remove", "cleanup"];
 
-/// A container of this Workshop has started, ended, run out of memory, or disappeared.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ContainerEvent {
-    /// Name of the Workshop.
-    pub workshop: String,
-}
-
 impl Engine {
-    /// Streams the events of a fleet's containers. The stream subscribes when it is polled first. It ends when the
+    /// Streams the events of a fleet's containers: the name of each Workshop of which a container has started, ended, run
+    /// out of memory, or disappeared. The stream subscribes when it is polled first. It ends when the
     /// engine closes the connection, or after an error.
-    pub fn events(&self, fleet_id: &str) -> BoxStream<'static, Result<ContainerEvent, EngineError>> {
+    pub fn events(&self, fleet_id: &str) -> BoxStream<'static, Result<String, EngineError>> {
         let filters = [("type", "container".to_owned()), ("label", format!("{FLEET_LABEL}={fleet_id}"))];
         let filters: HashMap<_, _> = filters.map(|(name, value)| (name.to_owned(), vec![value])).into();
         let options = EventsOptions { filters: Some(filters), ..EventsOptions::default() };
@@ -168,8 +158,7 @@ impl Engine {
     }
 }
 
-fn event(message: EventMessage) -> Option<ContainerEvent> {
+fn event(message: EventMessage) -> Option<String> {
     message.action.filter(|action| ACTIONS.contains(&action.as_str()))?;
-    let workshop = message.actor?.attributes?.remove(WORKSHOP_LABEL)?;
-    Some(ContainerEvent { workshop })
+    message.actor?.attributes?.remove(WORKSHOP_LABEL)
 }

@@ -142,10 +142,8 @@ fn docker(storage_driver: &str, containerd_image_store: bool) -> EngineInfo {
         cpus: 1,
         storage_driver: storage_driver.to_owned(),
         containerd_image_store,
-        root_dir: "/var/lib/docker".to_owned(),
         process_limits: ProcessLimits { open_files: 1, processes: 1 },
         misses_oom_kills: false,
-        rootless: false,
     }
 }
 
@@ -277,7 +275,7 @@ async fn events_end_with_the_connection() {
     );
     let fake = FakeEngine::streaming(&messages, false);
     let events: Vec<_> = fake.engine.events("fleet").collect().await;
-    let workshops: Vec<_> = events.iter().flatten().map(|event| event.workshop.as_str()).collect();
+    let workshops: Vec<_> = events.iter().flatten().map(String::as_str).collect();
     assert_eq!(workshops, ["lab-b", "lab-c"]);
     assert!(matches!(events.last(), Some(Err(EngineError::Unreachable { .. }))), "{events:?}");
 }

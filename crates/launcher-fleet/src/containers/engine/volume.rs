@@ -11,9 +11,8 @@ use serde::Deserialize;
 
 use super::{Engine, EngineError, LONG};
 use crate::byte_stream::ByteStream;
-use crate::containers::names::{FLEET_LABEL, READER_LABEL, volume_labels};
+use crate::containers::names::{FLEET_LABEL, READER_LABEL};
 
-/// The fields of an inspected volume.
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct FoundVolume {
@@ -21,22 +20,14 @@ struct FoundVolume {
 }
 
 impl Engine {
-    /// Creates a volume of this fleet. If the fleet has it, the call does nothing.
+    /// Creates a volume with these labels, which name the fleet. If the fleet has it, the call does nothing.
     ///
     /// An engine also creates the missing volumes of a container. But it then does not check who created an existing one,
     /// and Podman sets no labels.
     ///
     /// # Errors
     /// [`EngineError::Conflict`]: another program, or another fleet, has a volume with this name.
-    pub async fn create_volume(&self, name: &str, fleet_id: &str) -> Result<(), EngineError> {
-        self.create_labelled_volume(name, fleet_id, volume_labels(fleet_id)).await
-    }
-
-    /// Creates a volume with these labels, which name the fleet. If it exists, the call does nothing.
-    ///
-    /// # Errors
-    /// As [`Engine::create_volume`].
-    pub(crate) async fn create_labelled_volume(
+    pub async fn create_volume(
         &self,
         name: &str,
         fleet_id: &str,
@@ -65,15 +56,6 @@ impl Engine {
             Err(EngineError::NotFound(_)) => Ok(()),
             removed => removed,
         }
-    }
-
-    /// True if this fleet has the volume.
-    ///
-    /// # Errors
-    /// [`EngineError::Conflict`]: the volume is not one of this fleet.
-    async fn has_volume(&self, name: &str, fleet_id: &str) -> Result<bool, EngineError> {
-        let Some(found) = self.find_volume(name).await? else { return Ok(false) };
-        check_owner(name, &found, fleet_id).map(|()| true)
     }
 
     async fn find_volume(&self, name: &str) -> Result<Option<FoundVolume>, EngineError> {
@@ -123,9 +105,8 @@ impl Engine {
     /// The engine reads the files: it mounts the volume into a container that never starts. So no program runs beside the
     /// files, and a launcher without root can read them. The labels of the container are only [`READER_LABEL`].
     pub async fn read_volume(&self, name: &str, fleet_id: &str, image: &str) -> Result<ByteStream, EngineError> {
-        if !self.has_volume(name, fleet_id).await? {
-            return Ok(empty().boxed());
-        }
+        let Some(found) = self.find_volume(name).await? else { return Ok(empty().boxed()) };
+        check_owner(name, &found, fleet_id)?;
         let mount = Mount {
             typ: Some(MountType::VOLUME),
             source: Some(name.to_owned()),
@@ -151,13 +132,5 @@ impl Engine {
             chunk.map_err(|error| io::Error::other(engine.error(error)))
         });
         Ok(archive.boxed())
-    }
-
-    /// Removes the containers that read volumes for an earlier launcher.
-    pub async fn remove_readers(&self, fleet_id: &str) -> Result<(), EngineError> {
-        for id in self.list_readers(fleet_id).await? {
-            self.remove(&id).await?;
-        }
-        Ok(())
     }
 }

@@ -10,15 +10,12 @@ use std::path::Path;
 use jiff::Timestamp;
 use launcher_domain::Crash;
 use launcher_domain::sync::lock;
+use launcher_workshop::app::{EXPIRY_FILE, LAST_CRASH_FILE};
 use tokio::task::spawn_blocking;
 
 use crate::containers::build::ADDRESSES_FILE;
 use crate::containers::workload::Workload;
 use crate::machine::{make_private, replace_file};
-
-const EXPIRY_FILE: &str = "expires-at";
-/// Name of the file with the last crash of the app.
-const LAST_CRASH_FILE: &str = "last-crash";
 
 /// Creates the directories that the engine mounts into the sidecar, and writes the addresses for its network rules. The
 /// parent of the directories is accessible only to the launcher, so no other user can open the sockets.
@@ -84,7 +81,6 @@ pub(super) async fn blocking(work: impl FnOnce() -> io::Result<()> + Send + 'sta
     spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error)))
 }
 
-/// File with the name servers of this machine.
 const RESOLV_CONF: &str = "/etc/resolv.conf";
 
 /// Returns the content of the file with the addresses that the network rules name: all addresses of this machine, also its

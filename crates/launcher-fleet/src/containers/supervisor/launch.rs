@@ -4,17 +4,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, Report, StartStep};
-use launcher_workshop::{Phase, Workshop, lifecycle};
+use launcher_workshop::{Phase, lifecycle};
 use tokio::time::sleep;
 
-use super::states::{Observed, Stage, Verdict};
-use crate::containers::build::requests;
+use crate::containers::build::requested;
 use crate::containers::capacity::Request;
 use crate::containers::diagnose;
 use crate::containers::engine::EngineError;
 use crate::containers::pulls::Pull;
 use crate::containers::workload::Workload;
-use crate::machine::{Look, Setback, starting};
+use crate::machine::{Setback, starting};
 
 /// Restores the reservations of adopted workshops. Those that had memory and CPU keep them. The others enter the queue
 /// in the order of their creation.
@@ -23,7 +22,7 @@ pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Ite
     for workload in workloads {
         let record = workload.record.get();
         let (status, capacity) = (record.status(), &workload.fleet().capacity);
-        let Ok(request) = request(&record.workshop) else { continue };
+        let Ok(request) = requested(&record.workshop.spec.resources) else { continue };
         let waits = status.report.start_step == Some(StartStep::WaitingForRoom);
         match status.phase {
             Phase::Failed | Phase::Expired => {}
@@ -42,17 +41,6 @@ pub(in crate::containers) fn adopt_reservations<'a>(workloads: impl Iterator<Ite
         if capacity.can_ever_fit(request) {
             workload.set_reservation(Some(Arc::new(capacity.enter(request))));
         }
-    }
-}
-
-/// Looks for the containers of an earlier start.
-pub(super) async fn look(workload: &Workload) -> Result<Look, Setback> {
-    match Observed::of(workload).await?.verdict(Stage::of(&workload.record.get().status())) {
-        Verdict::NotStarted => Ok(Look::Absent),
-        Verdict::Running => Ok(Look::Running),
-        Verdict::Ended => Ok(Look::Interrupted),
-        Verdict::AppEnded(reason) => Err(Setback::Crashed(reason)),
-        Verdict::Failed(reason) => Err(Setback::Failed(reason)),
     }
 }
 
@@ -82,7 +70,7 @@ async fn reserve(workload: &Workload) -> Result<(), Setback> {
         Some(reservation) => reservation,
         None => {
             let capacity = &workload.fleet().capacity;
-            let request = request(&workload.record.workshop()).map_err(Setback::Failed)?;
+            let request = requested(&workload.record.workshop().spec.resources).map_err(Setback::Failed)?;
             if !capacity.can_ever_fit(request) {
                 return Err(Setback::Failed(never_fits(request, capacity.size())));
             }
@@ -100,11 +88,6 @@ async fn reserve(workload: &Workload) -> Result<(), Setback> {
         let _closed = changes.changed().await;
     }
     Ok(())
-}
-
-fn request(workshop: &Workshop) -> Result<Request, FailureReason> {
-    let (memory, cpu_millis) = requests(workshop)?;
-    Ok(Request { memory, cpu_millis })
 }
 
 fn never_fits(request: Request, size: Request) -> FailureReason {

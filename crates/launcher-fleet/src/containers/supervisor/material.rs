@@ -130,13 +130,12 @@ async fn wait_for_end(workload: &Workload, container: &str) -> Result<Option<Con
             return Ok(None);
         }
         tokio::select! {
-            () = workload.woken() => {}
+            () = workload.backend.events.notified() => {}
             () = sleep(INSPECTION_INTERVAL) => {}
         }
     }
 }
 
-/// Returns the report of a program that has ended.
 fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> MaterialReport {
     if ended.oom_killed && ended.exit_code != Some(0) {
         return material.failed(OUT_OF_MEMORY);
@@ -146,9 +145,6 @@ fn report(material: &WorkshopMaterial, ended: &ContainerState, output: &str) -> 
 
 /// Copies the secrets of the sources. A missing file is left out: the program reports a missing password. An unreadable file
 /// is left out, too, and the log has the cause.
-///
-/// # Errors
-/// The directory of the copies cannot be written.
 async fn provide_secrets(workload: &Workload, material: &WorkshopMaterial) -> io::Result<()> {
     let names: Vec<String> = material.secrets().into_iter().map(str::to_owned).collect();
     if names.is_empty() {
@@ -167,7 +163,6 @@ async fn provide_secrets(workload: &Workload, material: &WorkshopMaterial) -> io
     .await
 }
 
-/// Removes the copies.
 pub(super) async fn remove_secrets(workload: &Workload) {
     let directory = workload.data_dir().layout.secret_copies(workload.name());
     if let Err(error) = blocking(move || remove_directory(&directory)).await {
@@ -176,7 +171,6 @@ pub(super) async fn remove_secrets(workload: &Workload) {
     }
 }
 
-/// Copies one secret.
 fn copy_secret(from: &Path, to: &Path, workshop: &str) -> io::Result<()> {
     make_readable(to)?;
     for file in SECRET_FILES {

@@ -53,10 +53,11 @@ async fn wait_for_sidecar(workload: &Arc<Workload>, attempt: Attempt) -> Result<
     loop {
         tokio::select! {
             biased;
-            in_time = &mut serving => {
-                return in_time.map_err(|_| failed(diagnose::sidecar_does_not_listen(), attempt));
-            }
-            () = workload.woken() => {}
+            in_time = &mut serving => return in_time.map_err(|_| {
+                let problem = "the sidecar does not listen on its sockets";
+                failed(FailureReason::not_started(problem, "no connection in time".to_owned()), attempt)
+            }),
+            () = workload.backend.events.notified() => {}
             () = sleep(INSPECTION_INTERVAL) => {}
         }
         if let Some(reason) = sidecar_failure(workload).await? {
@@ -74,10 +75,6 @@ async fn sidecar_failure(workload: &Workload) -> Result<Option<FailureReason>, E
     Ok(Some(diagnose::not_isolated(&sidecar, tail.as_deref()).unwrap_or(ended)))
 }
 
-/// Starts the app.
-///
-/// # Errors
-/// As [`prepare`].
 pub(super) async fn start_app(workload: &Workload, attempt: Attempt) -> Result<(), Setback> {
     let mut paths = Vec::new();
     // A restart mounts the volumes again as they are.
@@ -113,7 +110,7 @@ async fn provide(workload: &Arc<Workload>, part: Part, attempt: Attempt) -> Resu
         Attempt::Again => {
             let workshop = workload.record.workshop();
             let uid = workshop.metadata.uid.as_deref().unwrap_or_default();
-            let labels = names::labels_of(&workload.data_dir().id, workload.name(), uid, part);
+            let labels = names::container_labels(&workload.data_dir().id, workload.name(), uid, part);
             workload.engine().verify(&workload.container(part), &labels).await
         }
     };
@@ -136,9 +133,6 @@ fn failed(reason: FailureReason, attempt: Attempt) -> Setback {
 }
 
 /// Passes the Workshop and the settings of its containers to `build`.
-///
-/// # Errors
-/// The engine cannot say whether it limits disk space.
 pub(super) async fn with_settings<T>(
     workload: &Workload,
     build: impl FnOnce(&Workshop, &BuildSettings<'_>) -> T,
@@ -147,26 +141,15 @@ pub(super) async fn with_settings<T>(
     let (data_dir, name) = (workload.data_dir(), workload.name());
     let limits_disk = workload.limits_disk().await?;
     let Containers { options, engine_info, seccomp, sidecar_user, .. } = workload.fleet();
-    let origins = &workload.settings().origins;
-    let origin = origins.url(name);
-    let workshop_page = origins.workshop_page_url(name);
     let settings = BuildSettings {
         fleet_id: &data_dir.id,
         volumes_of: &data_dir.fleet_id,
-        sidecar_image: &options.sidecar_image,
-        material_image: options.material_image.as_deref(),
+        options,
+        origins: &workload.settings().origins,
         sidecar_user: *sidecar_user,
-        run_as_user: options.run_as_user.get(),
-        internet: options.container_internet,
         limits_disk,
         process_limits: engine_info.process_limits,
         seccomp,
-        require_authentication: origins.require_authentication,
-        trusted_header: origins.trusted_header.name(),
-        session_cookie_prefix: &origins.session_cookie_prefix,
-        origin: origin.trim_end_matches('/'),
-        workshop_page: Some(&workshop_page),
-        brand: &origins.brand,
         secrets: &secrets,
         run_dir: &data_dir.layout.sidecar_sockets(name),
         config_dir: &data_dir.layout.sidecar_files(name),

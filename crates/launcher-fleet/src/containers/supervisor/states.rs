@@ -7,7 +7,7 @@ use crate::containers::diagnose;
 use crate::containers::engine::{ContainerState, EngineError};
 use crate::containers::names::Part;
 use crate::containers::workload::Workload;
-use crate::machine::Setback;
+use crate::machine::{Look, Setback};
 
 /// Exit code of a process that SIGKILL has ended.
 const KILLED: i64 = 137;
@@ -22,11 +22,9 @@ pub(super) struct Observed {
 /// Start stage of the app, according to the record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The app was not started yet.
     NotStarted,
     /// The app, or both containers, had ended, and are being started again. The sidecar starts first.
     Restarting,
-    /// The app was started.
     Started,
 }
 
@@ -40,22 +38,6 @@ impl Stage {
     }
 }
 
-/// Combined state of both containers.
-#[derive(Debug, PartialEq)]
-pub(super) enum Verdict {
-    /// The app was never started.
-    NotStarted,
-    /// Both containers run.
-    Running,
-    /// Both containers have ended, or their restart was interrupted. An app cannot end its sidecar, so the cause is a
-    /// restart of the engine or of the machine.
-    Ended,
-    /// The app has ended alone. Its container still has the owner's files.
-    AppEnded(FailureReason),
-    /// The sidecar has ended alone, or a container was removed.
-    Failed(FailureReason),
-}
-
 impl Observed {
     pub(super) async fn of(workload: &Workload) -> Result<Self, EngineError> {
         let engine = workload.engine();
@@ -67,20 +49,22 @@ impl Observed {
         Ok(Self { app, sidecar })
     }
 
-    pub(super) fn verdict(&self, stage: Stage) -> Verdict {
+    /// Returns the combined state of both containers. If both have ended, the cause is a restart of the engine or of the
+    /// machine: an app cannot end its sidecar. The container of an app that has ended alone still has the owner's files.
+    pub(super) fn verdict(&self, stage: Stage) -> Result<Look, Setback> {
         let Some(app) = self.app.as_ref().filter(|app| app.started) else {
-            return if stage == Stage::NotStarted { Verdict::NotStarted } else { Verdict::Failed(removed()) };
+            return if stage == Stage::NotStarted { Ok(Look::Absent) } else { Err(removed()) };
         };
         let Some(sidecar) = self.sidecar.as_ref().filter(|sidecar| sidecar.started) else {
-            return Verdict::Failed(removed());
+            return Err(removed());
         };
         match (app.running, sidecar.running) {
-            (true, true) => Verdict::Running,
-            (false, false) => Verdict::Ended,
+            (true, true) => Ok(Look::Running),
+            (false, false) => Ok(Look::Interrupted),
             // The restart of the app was interrupted, by the end of the launcher or a failure of the engine.
-            (false, true) if stage == Stage::Restarting => Verdict::Ended,
-            (false, true) => Verdict::AppEnded(reason(Part::App, app)),
-            (true, false) => Verdict::Failed(reason(Part::Sidecar, sidecar)),
+            (false, true) if stage == Stage::Restarting => Ok(Look::Interrupted),
+            (false, true) => Err(Setback::Crashed(reason(Part::App, app))),
+            (true, false) => Err(Setback::Failed(reason(Part::Sidecar, sidecar))),
         }
     }
 }
@@ -90,8 +74,8 @@ fn reason(part: Part, state: &ContainerState) -> FailureReason {
 }
 
 /// The failure of a workshop whose container was removed by another program, for example by `docker rm`.
-fn removed() -> FailureReason {
-    FailureReason::only(FailureCode::Crashed, &FailureDetail::ContainerRemoved)
+fn removed() -> Setback {
+    Setback::Failed(FailureReason::only(FailureCode::Crashed, &FailureDetail::ContainerRemoved))
 }
 
 impl From<EngineError> for Setback {
@@ -104,19 +88,19 @@ impl From<EngineError> for Setback {
 mod tests {
     use launcher_domain::FailureCode;
 
-    use super::{ContainerState, Observed, Stage, Verdict};
+    use super::{ContainerState, Look, Observed, Setback, Stage};
 
     fn state(running: bool, exit_code: i64) -> ContainerState {
         ContainerState { running, started: true, exit_code: Some(exit_code), ..ContainerState::default() }
     }
 
-    fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Verdict {
+    fn verdict(app: Option<ContainerState>, sidecar: Option<ContainerState>) -> Result<Look, Setback> {
         Observed { app, sidecar }.verdict(Stage::Started)
     }
 
-    fn code(verdict: &Verdict) -> Option<FailureCode> {
+    fn code(verdict: &Result<Look, Setback>) -> Option<FailureCode> {
         match verdict {
-            Verdict::Failed(reason) => Some(reason.code),
+            Err(Setback::Failed(reason)) => Some(reason.code),
             _ => None,
         }
     }
@@ -124,7 +108,7 @@ mod tests {
     #[test]
     fn app_that_ends_alone_has_crashed() {
         let crash = |app| match verdict(Some(app), Some(state(true, 0))) {
-            Verdict::AppEnded(reason) => Some(reason.code),
+            Err(Setback::Crashed(reason)) => Some(reason.code),
             _ => None,
         };
         assert_eq!(crash(state(false, 1)), Some(FailureCode::Crashed));
@@ -139,19 +123,19 @@ mod tests {
 
     #[test]
     fn containers_that_ended_together_start_again() {
-        assert_eq!(verdict(Some(state(false, 137)), Some(state(false, 0))), Verdict::Ended);
+        assert_eq!(verdict(Some(state(false, 137)), Some(state(false, 0))), Ok(Look::Interrupted));
     }
 
     #[test]
     fn interrupted_restart_is_continued() {
         let observed = Observed { app: Some(state(false, 137)), sidecar: Some(state(true, 0)) };
-        assert_eq!(observed.verdict(Stage::Restarting), Verdict::Ended);
+        assert_eq!(observed.verdict(Stage::Restarting), Ok(Look::Interrupted));
     }
 
     #[test]
     fn removed_container_of_started_workshop_is_a_failure() {
         assert_eq!(code(&verdict(None, None)), Some(FailureCode::Crashed));
         assert_eq!(code(&verdict(Some(state(true, 0)), None)), Some(FailureCode::Crashed));
-        assert_eq!(Observed { app: None, sidecar: None }.verdict(Stage::NotStarted), Verdict::NotStarted);
+        assert_eq!(Observed { app: None, sidecar: None }.verdict(Stage::NotStarted), Ok(Look::Absent));
     }
 }

@@ -14,10 +14,10 @@ use hyper_util::rt::TokioIo;
 use launcher_workshop::app::READINESS;
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use super::states::{Observed, Stage, Verdict};
+use super::states::{Observed, Stage};
 use crate::containers::connector::{TELEMETRY_SOCKET, connect_in};
 use crate::containers::workload::Workload;
-use crate::machine::Setback;
+use crate::machine::{Look, Setback};
 
 /// Interval of inspections without an event. Events may be lost with the connection to the engine.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
@@ -25,13 +25,12 @@ const INSPECTION_INTERVAL: Duration = Duration::from_secs(15);
 /// sidecar. This is not a crash of the app.
 const SECOND_LOOK: Duration = Duration::from_secs(1);
 
-/// Waits for the end of a container.
 pub(super) async fn wait_for_end(workload: &Workload) -> Setback {
     let mut inspections = interval(INSPECTION_INTERVAL);
     inspections.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         tokio::select! {
-            () = workload.woken() => {}
+            () = workload.backend.events.notified() => {}
             _ = inspections.tick() => {}
         }
         if let Some(setback) = inspect(workload).await {
@@ -44,19 +43,18 @@ pub(super) async fn wait_for_end(workload: &Workload) -> Setback {
 /// ends nothing.
 async fn inspect(workload: &Workload) -> Option<Setback> {
     let mut verdict = look(workload).await?;
-    if matches!(verdict, Verdict::AppEnded(_) | Verdict::Failed(_)) {
+    if verdict.is_err() {
         sleep(SECOND_LOOK).await;
         verdict = look(workload).await?;
     }
     match verdict {
-        Verdict::Running => None,
-        Verdict::Ended | Verdict::NotStarted => Some(Setback::Again),
-        Verdict::AppEnded(reason) => Some(Setback::Crashed(reason)),
-        Verdict::Failed(reason) => Some(Setback::Failed(reason)),
+        Ok(Look::Running) => None,
+        Ok(Look::Absent | Look::Interrupted) => Some(Setback::Again),
+        Err(setback) => Some(setback),
     }
 }
 
-async fn look(workload: &Workload) -> Option<Verdict> {
+async fn look(workload: &Workload) -> Option<Result<Look, Setback>> {
     match Observed::of(workload).await {
         Ok(observed) => Some(observed.verdict(Stage::Started)),
         Err(error) => {

@@ -107,11 +107,9 @@ pub(super) enum Report {
     Started(PersistentProcessId),
     /// The app could not be started. The number is the system's `errno`.
     NotStarted(i32),
-    /// The app's leading process exited.
     Ended(Exit),
 }
 
-/// How a process exited.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Exit {

@@ -19,7 +19,6 @@ use tokio::time::sleep;
 use super::keeper::{COMMAND, Exit, NAME, Report};
 use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
-/// Parameters for starting an app.
 #[derive(Debug)]
 pub(crate) struct AppStart<'a> {
     pub(crate) program: &'a Path,
@@ -41,10 +40,8 @@ pub(crate) struct KeeperHandle {
     _keeper: Child,
 }
 
-/// Reason why an app was not started.
 #[derive(Debug)]
 pub(crate) enum StartError {
-    /// The app's program cannot be started.
     App(io::Error),
     /// The keeper cannot be started, or exited without a report.
     Keeper(io::Error),

@@ -18,7 +18,6 @@ pub(crate) const KEEPER_MARKER: &str = "WORKSHOP_LAUNCHER_KEEPER";
 pub(crate) struct PersistentProcessId {
     #[serde(flatten)]
     pub(crate) id: ProcessId,
-    /// Boot ID of the machine.
     boot: String,
 }
 
@@ -30,14 +29,6 @@ pub(crate) struct ProcessId {
     started: u64,
 }
 
-/// A running process, with its parent and its process group.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct RunningProcess {
-    pub(crate) process: ProcessId,
-    pub(crate) parent: i32,
-    pub(crate) group: i32,
-}
-
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProcessMarker {
     pub(crate) marker: String,
@@ -46,10 +37,10 @@ pub(crate) struct ProcessMarker {
 }
 
 /// Fields of `/proc/{pid}/stat`.
-struct Stat {
+pub(super) struct Stat {
     state: char,
-    parent: i32,
-    group: i32,
+    pub(super) parent: i32,
+    pub(super) group: i32,
     started: u64,
 }
 
@@ -142,12 +133,11 @@ impl ProcessId {
 }
 
 /// Lists all running processes except the launcher.
-pub(crate) fn running_processes() -> impl Iterator<Item = RunningProcess> {
+pub(super) fn running_processes() -> impl Iterator<Item = (ProcessId, Stat)> {
     let own = getpid().as_raw_nonzero().get();
     pids().filter(move |pid| *pid != own).filter_map(|pid| {
         let stat = Stat::read(pid).filter(Stat::is_alive)?;
-        let process = ProcessId { pid, started: stat.started };
-        Some(RunningProcess { process, parent: stat.parent, group: stat.group })
+        Some((ProcessId { pid, started: stat.started }, stat))
     })
 }
 

@@ -9,13 +9,12 @@ use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 use tokio::time::{Instant, sleep_until};
 
-use super::process_id::{ProcessId, RunningProcess, running_processes};
+use super::process_id::{ProcessId, Stat, running_processes};
 
 /// The processes at one moment, with the data that identifies their Workshops. The launcher itself is not included.
 #[derive(Debug, Default)]
 pub(crate) struct ProcessSnapshot(BTreeMap<ProcessId, ProcessInfo>);
 
-/// Identifies the processes of one app.
 #[derive(Debug, Clone)]
 pub(crate) struct AppProcesses {
     pub(crate) marker: String,
@@ -24,7 +23,6 @@ pub(crate) struct AppProcesses {
     pub(crate) leader: Option<ProcessId>,
 }
 
-/// Data that identifies the Workshop of a process.
 #[derive(Debug)]
 struct ProcessInfo {
     parent: i32,
@@ -39,7 +37,7 @@ impl ProcessSnapshot {
     /// Reads all processes. Markers of other data directories are ignored. Blocks.
     pub(crate) fn take(data_dir_id: &str) -> Self {
         let own = format!("{data_dir_id}/");
-        let seen = running_processes().map(|RunningProcess { process, parent, group }| {
+        let seen = running_processes().map(|(process, Stat { parent, group, .. })| {
             let mark = process.read_marker().filter(|mark| mark.marker.starts_with(&own));
             let is_keeper = mark.as_ref().is_some_and(|mark| mark.is_keeper);
             (process, ProcessInfo { parent, group, marker: mark.map(|mark| mark.marker), is_keeper })
@@ -114,7 +112,6 @@ const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct ProcessScanner {
     data_dir_id: String,
-    /// Number of snapshots begun so far.
     begun: AtomicU64,
     last: Mutex<Last>,
 }

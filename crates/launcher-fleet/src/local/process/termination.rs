@@ -71,7 +71,6 @@ struct Termination<'a> {
 }
 
 impl Termination<'_> {
-    /// Updates the running processes from a snapshot.
     async fn refresh(&mut self) {
         let Some(snapshot) = self.scanner.fresh_snapshot().await else { return };
         self.is_leader_alive = self.app.leader.is_some_and(|leader| snapshot.contains(leader));

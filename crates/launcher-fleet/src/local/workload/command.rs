@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, SecretValues};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
+use super::Workload;
 use super::proxy::{LOGIN_FILE, login_file, prefer_login_file};
-use crate::local::records::Token;
+use crate::local::records::{Record, Token};
 use crate::local::settings::LocalPrograms;
-use crate::machine::{Layout, OriginSettings};
 
 /// The launcher's environment variables that apps and the program of the course material inherit: the user and the session,
 /// libraries and runtimes, certificates and proxies. All others stay with the launcher: its environment has its settings,
@@ -29,22 +29,14 @@ pub(super) struct AppCommand {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
     pub(super) env: BTreeMap<OsString, OsString>,
-    /// Marker of the app's processes.
-    pub(super) marker: String,
     /// Advice for the user if the program is missing.
     pub(super) remedy: FailureRemedy,
 }
 
-/// Parameters from which the command of a Workshop's app is built.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchSpec<'a> {
-    pub(super) programs: &'a LocalPrograms,
-    pub(super) origins: &'a OriginSettings,
-    pub(super) layout: &'a Layout,
-    pub(super) name: &'a str,
-    pub(super) spec: &'a WorkshopSpec,
-    pub(super) secrets: &'a SecretValues,
-    pub(super) marker: &'a str,
+    pub(super) workload: &'a Workload,
+    pub(super) record: &'a Record,
     pub(super) port: u16,
     /// The token that the app must require. `None` for apps without a token; see [`accepts_token`].
     pub(super) token: Option<&'a Token>,
@@ -58,8 +50,10 @@ pub(super) fn accepts_token(spec: &WorkshopSpec) -> bool {
 impl LaunchSpec<'_> {
     /// Returns the command to run, or the reason why this spec cannot run.
     pub(super) fn command(&self) -> Result<AppCommand, FailureReason> {
+        let (Record { secrets, .. }, spec) = (self.record, self.spec());
+        let LocalPrograms { local_jupyter, local_rstudio } = &self.workload.fleet().programs;
         let app = self.app().ok_or_else(|| {
-            let app_type = format!("{:?}", self.spec.app_type);
+            let app_type = format!("{:?}", spec.app_type);
             invalid(FailureDetail::AppTypeUnknown { app_type }, &FailureRemedy::ChooseAppType)
         })?;
         let machine = self.machine();
@@ -67,19 +61,17 @@ impl LaunchSpec<'_> {
             .process_command(&machine)
             .ok_or_else(|| invalid(FailureDetail::CommandMissing, &FailureRemedy::AddCommand))?;
         let (program, remedy) = match command.program {
-            Program::Jupyter => (self.programs.local_jupyter.clone(), FailureRemedy::InstallJupyter),
-            Program::Rstudio => (self.programs.local_rstudio.clone(), FailureRemedy::InstallRstudio),
+            Program::Jupyter => (local_jupyter.clone(), FailureRemedy::InstallJupyter),
+            Program::Rstudio => (local_rstudio.clone(), FailureRemedy::InstallRstudio),
             Program::Named(name) => (PathBuf::from(&name), FailureRemedy::InstallProgram { program: name }),
         };
         let mut env = inherited(std::env::vars_os());
         env.extend(command.env);
-        let secrets =
-            self.spec.secret_env.iter().filter_map(|name| Some((name.into(), self.secrets.reveal(name)?.into())));
-        env.extend(secrets);
+        env.extend(spec.secret_env.iter().filter_map(|name| Some((name.into(), secrets.reveal(name)?.into()))));
         if self.token.is_some() {
             prefer_login_file(&machine.app_dir, &mut env);
         }
-        Ok(AppCommand { program, args: command.args, env, marker: self.marker.to_owned(), remedy })
+        Ok(AppCommand { program, args: command.args, env, remedy })
     }
 
     /// Returns the files that the app reads at its start: paths below the app's directory, and contents.
@@ -90,31 +82,22 @@ impl LaunchSpec<'_> {
         self.app().map(|app| app.process_files(&self.machine())).unwrap_or_default()
     }
 
+    fn spec(&self) -> &WorkshopSpec {
+        &self.record.workshop.spec
+    }
+
     fn app(&self) -> Option<AppSpec<'_>> {
-        AppSpec::of(self.spec, self.port, &self.origins.url(self.name))
+        AppSpec::of(self.spec(), self.port, &self.workload.settings().origins.url(self.workload.name()))
     }
 
     fn machine(&self) -> Machine {
+        let (workload, name) = (self.workload, self.workload.name());
         Machine {
-            host: format!("{}.{}", self.name, self.origins.workshop_domain),
+            host: format!("{name}.{}", workload.settings().origins.workshop_domain),
             user: std::env::var("USER").unwrap_or_else(|_| "root".to_owned()),
-            app_dir: self.layout.app(self.name),
-            working_dir: self.working_dir(),
+            app_dir: workload.data_dir().layout.app(name),
+            working_dir: workload.working_dir(self.spec()),
         }
-    }
-
-    /// Returns the working directory of the app.
-    pub(super) fn working_dir(&self) -> PathBuf {
-        working_dir(self.layout, self.name, self.spec)
-    }
-}
-
-/// Returns the working directory of a Workshop's app: the directory of its volume, or else one that ends with the
-/// Workshop.
-pub(super) fn working_dir(layout: &Layout, name: &str, spec: &WorkshopSpec) -> PathBuf {
-    match &spec.storage {
-        Some(storage) => layout.volume(&storage.volume),
-        None => layout.working(name),
     }
 }
 

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::Command;
 
 use super::Workload;
-use super::command::{inherited, working_dir};
+use super::command::inherited;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
 use crate::machine::make_private;
@@ -50,11 +50,10 @@ pub(super) async fn load(workload: &Workload, material: &WorkshopMaterial) -> Ma
 
 /// Runs the program in the working directory of the app. If this future is dropped, the program is killed.
 async fn run(workload: &Workload, record: &Record) -> io::Result<Output> {
-    let layout = &workload.data_dir().layout;
-    let working = working_dir(layout, workload.name(), &record.workshop.spec);
+    let working = workload.working_dir(&record.workshop.spec);
     let directory = working.clone();
     tokio::task::spawn_blocking(move || make_private(&directory)).await??;
-    let secrets = layout.material_secrets();
+    let secrets = workload.data_dir().layout.material_secrets();
     let config = config(workload.fleet().material_timeout, &working, &secrets, &record.workshop)?;
     let mut child = Command::new(&workload.settings().material)
         .env_clear()
@@ -73,7 +72,6 @@ async fn run(workload: &Workload, record: &Record) -> io::Result<Output> {
     Ok(Output { status: child.wait().await?, stdout, stderr })
 }
 
-/// Returns the configuration of the program as JSON.
 fn config(timeout: Duration, working: &Path, secrets: &Path, workshop: &Workshop) -> io::Result<String> {
     let seconds = timeout.saturating_sub(MARGIN).as_secs().max(1);
     let seconds = u32::try_from(seconds).unwrap_or(u32::MAX);

@@ -100,11 +100,9 @@ impl SidecarConnector for AppProxy {
     }
 }
 
-/// Name of the app's login cookie.
 const COOKIE_NAME: &str = "jupyter-login";
 /// Path of the login request. The app sets its login cookie on every path; the response of this path is small.
 const PATH: &str = "/api/me";
-/// Timeout of the login request.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The gateway's login to one app: exchanges the app's token for its login cookie once.
@@ -124,9 +122,6 @@ impl Login {
     }
 
     /// Adds the login cookie to a request for the app, and removes any login cookie of the client.
-    ///
-    /// # Errors
-    /// The app does not answer the login request. The next request logs in again.
     async fn add_to(&self, headers: &mut HeaderMap) -> io::Result<()> {
         let cookie = self.cookie.get_or_try_init(|| async {
             timeout(TIMEOUT, self.log_in()).await.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
@@ -189,7 +184,6 @@ const CONFIG_PATH: &str = "JUPYTER_CONFIG_PATH";
 /// Path of the configuration file with the token, below the app's directory.
 pub(super) const LOGIN_FILE: &str = "login/jupyter_server_config.json";
 
-/// Returns the content of the configuration file with the token.
 pub(super) fn login_file(token: &Token) -> String {
     json!({ "IdentityProvider": { "token": token.reveal(), "cookie_name": COOKIE_NAME } }).to_string()
 }

@@ -23,9 +23,6 @@ const FOREIGN_CHECKS: u32 = 2;
 
 /// Waits until the Workshop's app answers an HTTP request on its port with any status. The requests have the same `Host` as the
 /// owner's requests.
-///
-/// # Errors
-/// Another program listens on the port, or the process that listens cannot be determined.
 pub(super) async fn wait_for_app(workload: &Workload) -> Result<(), Setback> {
     let Some(Started { port, .. }) = workload.record.get().process else { return std::future::pending().await };
     let host = workload.settings().origins.host(workload.name());

@@ -11,7 +11,7 @@ use tokio::process::{ChildStdin, Command};
 use tokio::task::spawn_blocking;
 
 use super::Workload;
-use super::command::{inherited, working_dir};
+use super::command::inherited;
 use super::material::read;
 use crate::byte_stream::ByteStream;
 use crate::local::process::MARKER;
@@ -22,7 +22,7 @@ use crate::restore::{RestoreError, open};
 pub(super) async fn place(workload: &Workload, restore: &WorkshopRestore) -> Result<(), RestoreError> {
     let (settings, record) = (workload.settings(), workload.record.get());
     let files = open(settings.saved_files.as_ref(), restore).await?;
-    let working = working_dir(&workload.data_dir().layout, workload.name(), &record.workshop.spec);
+    let working = workload.working_dir(&record.workshop.spec);
     let directory = working.clone();
     // An interrupted attempt may have left a part of the files. No app has been here yet.
     let emptied = spawn_blocking(move || remove_directory(&directory).and_then(|()| make_private(&directory))).await;

@@ -19,61 +19,25 @@ use crate::machine::{DesiredState, Setback, make_private, replace_file, starting
 /// killed before the process is recorded, the next launcher finds the process by its marker.
 pub(super) async fn start_app(workload: &Arc<Workload>) -> Result<ExitWatch, Setback> {
     let starting = Arc::clone(workload);
-    match workload.record.update_with(move |record| start_now(&starting, record)).await {
-        Ok(exit) => Ok(exit),
-        Err(NotStarted::Setback(setback)) => Err(setback),
-        Err(NotStarted::Aborted(error)) => Err(workload.not_started("the start was aborted", &io::Error::other(error))),
-        // The supervisor drops this future.
-        Err(NotStarted::Superseded) => std::future::pending().await,
-    }
+    let started = workload.record.update_with(move |record| Ok::<_, JoinError>(start_now(&starting, record))).await;
+    started.unwrap_or_else(|error| Err(workload.not_started("the start was aborted", &io::Error::other(error))))
 }
 
-/// Reason why an app was not started.
-enum NotStarted {
-    /// The desired state changed before.
-    Superseded,
-    Setback(Setback),
-    Aborted(JoinError),
-}
-
-impl From<Setback> for NotStarted {
-    fn from(setback: Setback) -> Self {
-        Self::Setback(setback)
-    }
-}
-
-impl From<JoinError> for NotStarted {
-    fn from(error: JoinError) -> Self {
-        Self::Aborted(error)
-    }
-}
-
-fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, NotStarted> {
+fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Setback> {
     // The caller holds the record's lock. A deletion sets the desired state, and then waits for this lock before it
-    // searches for processes: it either prevents this start or finds its process.
-    if workload.desired_state.get() != DesiredState::Running {
-        return Err(NotStarted::Superseded);
+    // searches for processes: it either prevents this start or finds its process. Its supervisor then drops the result.
+    if *workload.desired_state.borrow() != DesiredState::Running {
+        return Err(Setback::Again);
     }
     let ports = &workload.fleet().ports;
     let former = record.process.as_ref().and_then(|started| ports.reserve_again(started.port));
     let lease = former.or_else(|| ports.allocate(&SystemEntropy)).ok_or_else(no_port)?;
     let port = lease.port();
     *lock(&workload.backend.port) = Some(lease);
-    let marker = workload.marker_of(record);
     let token = accepts_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
-    let launch_spec = LaunchSpec {
-        programs: &workload.fleet().programs,
-        origins: &workload.settings().origins,
-        layout: &workload.data_dir().layout,
-        name: workload.name(),
-        spec: &record.workshop.spec,
-        secrets: &record.secrets,
-        marker: &marker,
-        port,
-        token: token.as_ref(),
-    };
+    let launch_spec = LaunchSpec { workload, record, port, token: token.as_ref() };
     let command = launch_spec.command().map_err(Setback::Failed)?;
-    let keeper = start_with_keeper(workload, &launch_spec, &command)?;
+    let keeper = start_with_keeper(&launch_spec, &command)?;
     let leader = keeper.leader.clone();
     let mut next = record.clone();
     next.process = Some(Started { leader: leader.clone(), port, token });
@@ -82,25 +46,22 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, NotS
         // An app without a record must not keep running: kill its leading process. The caller finds the app's other
         // processes by the marker and terminates them.
         leader.id.signal(rustix::process::Signal::KILL);
-        return Err(workload.not_started("its state cannot be written", &io::Error::other(error)).into());
+        return Err(workload.not_started("its state cannot be written", &io::Error::other(error)));
     }
     tracing::info!(workshop = workload.name(), program = %command.program.display(), port, "starting Workshop");
     Ok(ExitWatch::Keeper(Box::new(keeper)))
 }
 
 /// Creates the app's directories and log, and starts the app with a keeper.
-fn start_with_keeper(
-    workload: &Workload,
-    launch_spec: &LaunchSpec<'_>,
-    command: &AppCommand,
-) -> Result<KeeperHandle, Setback> {
-    let working = launch_spec.working_dir();
+fn start_with_keeper(launch_spec: &LaunchSpec<'_>, command: &AppCommand) -> Result<KeeperHandle, Setback> {
+    let &LaunchSpec { workload, record, .. } = launch_spec;
+    let working = workload.working_dir(&record.workshop.spec);
     prepare(launch_spec, &working)
         .map_err(|error| workload.not_started("its directories cannot be created", &error))?;
     let log = create_log(&workload.data_dir().layout.log(workload.name()))
         .map_err(|error| workload.not_started("its log cannot be created", &error))?;
-    let AppCommand { program, args, env, marker, .. } = command;
-    let app = AppStart { program, args, env, marker, working: &working, log };
+    let AppCommand { program, args, env, .. } = command;
+    let app = AppStart { program, args, env, marker: &workload.marker_of(record), working: &working, log };
     KeeperHandle::start(&workload.fleet().keeper, app).map_err(|error| match error {
         StartError::App(error) => Setback::Failed(not_started(command, &error)),
         StartError::Keeper(error) => workload.not_started("its keeper process cannot be started", &error),
@@ -108,7 +69,8 @@ fn start_with_keeper(
 }
 
 fn prepare(launch_spec: &LaunchSpec<'_>, working: &Path) -> io::Result<()> {
-    let app = launch_spec.layout.app(launch_spec.name);
+    let workload = launch_spec.workload;
+    let app = workload.data_dir().layout.app(workload.name());
     make_private(working)?;
     make_private(&app)?;
     launch_spec.files().into_iter().try_for_each(|(file, content)| {
