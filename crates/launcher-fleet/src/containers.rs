@@ -5,17 +5,7 @@
 //! in a directory that only the launcher and this sidecar can open. Before the app starts, rules in the network namespace
 //! forbid connections to private addresses and to this machine, and connections from outside.
 //!
-//! A Workshop with storage has a volume of the engine in addition, which the fleet creates, and mounts into the app's
-//! container. It belongs to the fleet, and not to the Workshop: the fleet removes containers, also orphaned ones, but
-//! removes a volume only in [`Fleet::delete_volume`](crate::Fleet::delete_volume).
-//!
-//! A Workshop with course material has a third container for a moment: it places the files before the app starts, in the
-//! network namespace of the sidecar, with the user and the limits of the app. Without storage, the files are in volumes of
-//! the Workshop, which end with it.
-//!
-//! Each Workshop has one task, its supervisor. It compares the containers with the record, and starts, ends or explains
-//! them. All calls are idempotent, and the containers are found by their names: after a crash of the launcher, its
-//! successor continues. Only the launcher starts containers, so the engine never starts an app without its rules.
+//! Only the launcher starts containers, so the engine never starts an app without its rules.
 
 mod build;
 mod capacity;

@@ -5,10 +5,8 @@
 //! token there. Otherwise a Workshop is the same as on a cluster: the same spec and status, a separate origin, and the
 //! same sidecar (see [`Gateway`](crate::Gateway)).
 //!
-//! Each Workshop has one task, its supervisor. The supervisor starts the process group of the app, waits until the app
-//! answers, terminates it at its expiry, and explains its failure. The state of each Workshop is in one file, which is
-//! written before a change is visible to others. If the launcher is killed, its successor adopts the running
-//! Workshops from these files. The local fleet reads `/proc` and therefore runs on Linux only.
+//! The state of each Workshop is in one file, which is written before a change is visible to others. The local fleet reads
+//! `/proc` and therefore runs on Linux only.
 
 mod doctor;
 mod fleet;

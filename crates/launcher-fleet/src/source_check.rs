@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -65,18 +65,11 @@ impl SourceChecker {
             report: None,
             secrets: None,
         };
-        let mut child = Command::new(&self.program)
+        let mut child = separate(&self.program, &self.directory, &self.environment)
             .arg("check")
             .args(&self.args)
-            .env_clear()
-            .envs(&self.environment)
             .env(MATERIAL_VARIABLE, serde_json::to_string(&config)?)
-            .current_dir(&self.directory)
-            .process_group(0)
-            .stdin(Stdio::null())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .kill_on_drop(true)
             .spawn()?;
         let mut output = Vec::new();
         if let Some(stdout) = child.stdout.take() {
@@ -86,6 +79,15 @@ impl SourceChecker {
         let findings = MaterialFinding::parse_all(&String::from_utf8_lossy(&output));
         Ok(findings.filter(|findings| findings.len() == sources.len()))
     }
+}
+
+/// Returns the command of a program in its own process group, with this directory and these variables, and without input and
+/// output. It is killed when its process is dropped.
+pub(crate) fn separate(program: &Path, directory: &Path, environment: &BTreeMap<OsString, OsString>) -> Command {
+    let mut command = Command::new(program);
+    command.env_clear().envs(environment).current_dir(directory).process_group(0).kill_on_drop(true);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
 }
 
 #[async_trait]

@@ -1,23 +1,19 @@
 //! Creates, updates and deletes the resources of a Workshop. Server-side apply is idempotent. The pod is only created
 //! and deleted, never changed.
 
-use std::fmt::Debug;
-
 use futures_util::future::join3;
 use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::ResourceExt;
 use kube::api::Patch;
-use kube::core::NamespaceResourceScope;
-use kube::{Resource, ResourceExt};
 use launcher_workshop::is_managed;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use crate::build::Manifests;
-use crate::context::Context;
+use crate::context::{Context, Object};
 use crate::memory::{Applied as LastApply, Id, Version};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
@@ -90,11 +86,6 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
 fn version(metadata: &ObjectMeta) -> Version {
     (metadata.uid.clone(), metadata.resource_version.clone())
 }
-
-/// A kind of objects of a workload.
-trait Object: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned {}
-
-impl<K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned> Object for K {}
 
 /// Applies an object. Sends no request if the memory shows that the object, as `seen`, is unchanged since its last apply.
 async fn ensure_object<K: Object + Serialize>(

@@ -22,6 +22,7 @@ use tokio::sync::OnceCell;
 use tokio::sync::mpsc::Sender;
 
 use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
+use crate::context::Object;
 use crate::memory::Memory;
 use crate::metadata::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by, workshop_uid};
 
@@ -152,21 +153,12 @@ where
     seen.get(&ObjectRef::new(name).within(namespace)).map(|object| Resource::meta(&*object).clone())
 }
 
-fn metadata_of<K>(
+fn metadata_of<K: Object + Send + Sync + 'static>(
     client: &Client,
     namespace: &str,
     writer: Writer<PartialObjectMeta<K>>,
     relisted: Sender<()>,
-) -> BoxStream<'static, ObjectRef<Guarded>>
-where
-    K: Resource<DynamicType = (), Scope = kube::core::NamespaceResourceScope>
-        + Clone
-        + std::fmt::Debug
-        + serde::de::DeserializeOwned
-        + Send
-        + Sync
-        + 'static,
-{
+) -> BoxStream<'static, ObjectRef<Guarded>> {
     watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
         .modify(|object| {
             prune_metadata(&mut object.metadata);

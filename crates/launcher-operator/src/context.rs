@@ -1,5 +1,6 @@
 //! The context: dependencies and in-memory state that all reconciles share.
 
+use std::fmt::Debug;
 use std::sync::Arc;
 
 use kube::api::{ApiResource, DynamicObject};
@@ -8,6 +9,7 @@ use kube::runtime::events::Reporter;
 use kube::{Api, Client, Resource};
 use launcher_domain::Clock;
 use launcher_workshop::Workshop;
+use serde::de::DeserializeOwned;
 
 use crate::children::Children;
 use crate::lease::{Fence, NotLeading};
@@ -27,12 +29,17 @@ pub(crate) struct Context {
     pub(crate) memory: Arc<Memory>,
 }
 
+/// A kind of objects in the namespace of the Workshops.
+pub(crate) trait Object:
+    Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned
+{
+}
+
+impl<K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned> Object for K {}
+
 impl Context {
     /// Returns the API of the objects of one kind, in the namespace of the Workshops.
-    pub(crate) fn api<K>(&self) -> Api<K>
-    where
-        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
-    {
+    pub(crate) fn api<K: Object>(&self) -> Api<K> {
         Api::namespaced(self.client.clone(), &self.settings.namespace)
     }
 

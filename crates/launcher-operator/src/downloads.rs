@@ -78,7 +78,9 @@ async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result
     if download.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let pods = pods_with_volume(download, context).await?;
+    // Pods of workshops, and of downloads.
+    let with_volume = ListParams::default().labels(&format!("{VOLUME_LABEL}={}", download.spec.volume));
+    let pods = context.api::<Pod>().list(&with_volume).await.map_err(RequestError::to("list pods"))?.items;
     match next_step(download, &pods, context.clock.now()) {
         Step::Create => create(download, context).await?,
         Step::Report(status) => write(download, status, context).await?,
@@ -88,12 +90,6 @@ async fn reconcile_one(download: &WorkshopDownload, context: &Context) -> Result
         }
     }
     Ok(Action::requeue(POLL))
-}
-
-/// Lists the pods that have the volume: of workshops, and of downloads.
-async fn pods_with_volume(download: &WorkshopDownload, context: &Context) -> Result<Vec<Pod>, RequestError> {
-    let params = ListParams::default().labels(&format!("{VOLUME_LABEL}={}", download.spec.volume));
-    Ok(context.api::<Pod>().list(&params).await.map_err(RequestError::to("list pods"))?.items)
 }
 
 /// Creates the pod, after checks that do not rely on the watch cache: the download still exists, and the volume is one of
@@ -180,6 +176,7 @@ enum Step<'a> {
     Create,
     /// Write this status, and check again.
     Report(WorkshopDownloadStatus),
+    /// Delete the pod and the download.
     End {
         pod: Option<&'a Pod>,
         reason: &'static str,
@@ -196,7 +193,6 @@ fn next_step<'a>(download: &WorkshopDownload, pods: &'a [Pod], now: Timestamp) -
     if age > SignedDuration::from_secs(MAX_DOWNLOAD_SECONDS) {
         return end("it is too old");
     }
-    let workshops: Vec<_> = pods.iter().filter(|pod| is_of_workshop(pod)).collect();
     let Some(found) = pod else {
         return if was_ready {
             end("its pod is gone")
@@ -209,7 +205,7 @@ fn next_step<'a>(download: &WorkshopDownload, pods: &'a [Pod], now: Timestamp) -
     if found.metadata.deletion_timestamp.is_some() || has_ended(found) {
         return end("its pod has ended");
     }
-    if workshops.iter().any(|workshop| is_blocked_by(workshop, found)) {
+    if pods.iter().any(|other| is_of_workshop(other) && is_blocked_by(other, found)) {
         return end("a launch needs the volume");
     }
     match ready_address(found) {

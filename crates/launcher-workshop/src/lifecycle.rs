@@ -335,7 +335,9 @@ impl<'a> Previous<'a> {
             Refusal::Workshop { reason, until, .. } if until <= self.now => return self.fail(reason.into()),
             Refusal::Workshop { condition, message, reason, until } => {
                 times.push(until);
-                self.without_app(spec, refused_step(&reason), condition, &message)
+                let is_quota = reason.code == FailureCode::QuotaExceeded;
+                let step = if is_quota { StartStep::WaitingForRoom } else { StartStep::Preparing };
+                self.without_app(spec, step, condition, &message)
             }
             Refusal::Quota { message } => {
                 self.without_app(spec, StartStep::WaitingForQuota, WAITING_FOR_QUOTA, &message)
@@ -476,11 +478,4 @@ impl<'a> Previous<'a> {
 
 fn starting(step: StartStep, Report { start_progress, listens_elsewhere, .. }: Report) -> Report {
     Report { start_step: Some(step), start_progress, listens_elsewhere, ..Report::default() }
-}
-
-fn refused_step(reason: &FailureReason) -> StartStep {
-    match reason.code {
-        FailureCode::QuotaExceeded => StartStep::WaitingForRoom,
-        _ => StartStep::Preparing,
-    }
 }

@@ -30,20 +30,14 @@ use crate::machine::{
 use crate::port::{Archives, FleetError, ImageState, Images, MAX_READ_WAIT, ReadError, validate_volume};
 use crate::source_check::SourceChecker;
 
-/// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet.
-///
-/// The containers keep running while no launcher runs. The next [`ContainerFleet::open`] adopts them.
+/// Runs Workshops as containers of one engine. Cheap to clone. A data directory has at most one open fleet. The containers
+/// keep running while no launcher runs.
 #[derive(Debug, Clone)]
 pub struct ContainerFleet(Arc<Registry<ContainerBackend>>);
 
 impl ContainerFleet {
-    /// Opens the fleet of a data directory and takes over its Workshops:
-    ///
-    /// - Containers that still run keep running.
-    /// - Workshops whose containers have both ended, for example because of a reboot, start again with their files.
-    /// - The fleet ends expired Workshops and continues deletions.
-    /// - The fleet removes its containers that belong to no Workshop. It does not touch the containers of another copy
-    ///   of the data directory.
+    /// Opens the fleet of a data directory and takes over its Workshops: see "Crash recovery" in ARCHITECTURE.md. The fleet
+    /// does not touch the containers of another copy of the data directory.
     ///
     /// `stop` closes the connections of [`ContainerFleet::gateway`]. Call this function within a tokio runtime.
     ///

@@ -49,9 +49,9 @@ impl KubernetesExamination {
     pub async fn api_server(&self) -> Result<ApiServer, FleetError> {
         let request = Request::get("/version").body(Body::empty()).map_err(|error| unavailable(&error))?;
         let answer = self.client.send(request).await.map_err(|error| to_fleet_error(&error))?;
-        let clock = answer.headers().get(header::DATE).and_then(|date| date.to_str().ok()).and_then(read_date);
+        let date = answer.headers().get(header::DATE).and_then(|date| rfc2822::parse(date.to_str().ok()?).ok());
         let version = self.client.apiserver_version().await.map_err(|error| to_fleet_error(&error))?;
-        Ok(ApiServer { version: version.git_version, clock })
+        Ok(ApiServer { version: version.git_version, clock: date.map(|date| date.timestamp()) })
     }
 
     /// Returns the fleet identity ([`Fleet::identity`](crate::Fleet::identity)), or `None` if the namespace does not
@@ -64,10 +64,6 @@ impl KubernetesExamination {
             Err(error) => Err(to_fleet_error(&error)),
         }
     }
-}
-
-fn read_date(date: &str) -> Option<Timestamp> {
-    rfc2822::parse(date).ok().map(|zoned| zoned.timestamp())
 }
 
 /// The permissions of the launcher's Role in `deploy/rbac.yaml`: API group, resource with its subresource, verbs.

@@ -31,14 +31,9 @@ use crate::source_check::SourceChecker;
 pub struct LocalFleet(Arc<Registry<LocalBackend>>);
 
 impl LocalFleet {
-    /// Opens the fleet of a data directory and takes over its Workshops:
-    ///
-    /// - Apps that still run keep running. If another program has taken an app's port, the app restarts on a new port.
-    /// - An app that should run, but has exited, restarts in the same directory. It may have exited because of a reboot,
-    ///   a stop of the launcher, or a crash while no launcher ran.
-    /// - The fleet terminates expired Workshops and continues deletions.
-    /// - The fleet terminates its processes that belong to no Workshop. It does not touch processes of another copy of
-    ///   the data directory.
+    /// Opens the fleet of a data directory and takes over its Workshops: see "Crash recovery" in ARCHITECTURE.md. An app whose
+    /// port another program has taken starts again on a new port. The fleet does not touch processes of another copy of the
+    /// data directory.
     ///
     /// `stop` closes the connections of [`LocalFleet::gateway`]. Call this function within a tokio runtime.
     ///

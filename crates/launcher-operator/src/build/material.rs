@@ -58,15 +58,14 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Op
         env.extend([("ALL_PROXY", proxy.as_str()), ("NO_PROXY", &settings.material_no_proxy)]);
     }
     let env = env.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let secrets = has_secrets(material).then(|| read_only_mount(MATERIAL_SECRETS, SECRETS_FOLDER));
     let files = storage::mount(workshop, settings).unwrap_or_else(|| mount(&material.directory, None));
     Some(Container {
         image: settings.material_image.clone(),
         env: Some(variables(env.collect())),
         // The same requests as the sidecar's, so the container does not increase the requests of the pod.
         resources: Some(amounts(SIDECAR_REQUESTS, LIMITS)),
-        volume_mounts: Some(
-            [files, mount(temporary, Some(sub_path))].into_iter().chain(secrets_mount(material)).collect(),
-        ),
+        volume_mounts: Some([files, mount(temporary, Some(sub_path))].into_iter().chain(secrets).collect()),
         termination_message_path: Some(REPORT.to_owned()),
         termination_message_policy: Some("File".to_owned()),
         ..own_container(MATERIAL, settings.run_as_user, settings)
@@ -116,11 +115,6 @@ fn secrets_volume(material: &WorkshopMaterial) -> Option<Volume> {
         projected: Some(projected),
         ..Volume::default()
     })
-}
-
-/// Returns the mount of the secrets; `None` without a private source.
-fn secrets_mount(material: &WorkshopMaterial) -> Option<VolumeMount> {
-    has_secrets(material).then(|| read_only_mount(MATERIAL_SECRETS, SECRETS_FOLDER))
 }
 
 fn has_secrets(material: &WorkshopMaterial) -> bool {

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use k8s_openapi::api::core::v1::{Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec, Volume};
+use k8s_openapi::api::core::v1::{Container, LocalObjectReference, Pod, PodSecurityContext, PodSpec};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use launcher_domain::SecurityProfile;
 use launcher_workshop::app::{ContainerCommand, SIDECAR_REQUESTS};
@@ -54,7 +54,8 @@ pub(super) fn pod(workshop: &Validated, settings: &OperatorSettings) -> Pod {
     let template = digest::of_template(annotations, &spec);
     annotations.insert(SPEC_DIGEST.to_owned(), digest::of(workshop));
     annotations.insert(TEMPLATE_DIGEST.to_owned(), template);
-    annotations.insert(EXPIRES_AT.to_owned(), expiry(workshop));
+    let lifetime = || relative_expiry(workshop.spec.lifetime_seconds);
+    annotations.insert(EXPIRES_AT.to_owned(), workshop.expiry.map_or_else(lifetime, |expiry| expiry.to_string()));
     annotations.extend(crash_record(workshop, settings).map(|record| (CRASHES.to_owned(), record.to_text())));
     if let Some(restarted_at) = workshop.spec.restarted_at {
         annotations.insert(RESTARTED_AT.to_owned(), restarted_at.to_string());
@@ -79,12 +80,14 @@ pub(super) fn of_settings(settings: &OperatorSettings) -> PodSpec {
 
 fn pod_spec(workshop: &Validated, settings: &OperatorSettings) -> PodSpec {
     let kept = workshop.spec.storage.as_ref();
+    let volumes =
+        [sidecar::volumes(settings), storage::volumes(workshop, settings), material::volumes(workshop, settings)];
     let security_context =
         PodSecurityContext { seccomp_profile: Some(runtime_default()), ..PodSecurityContext::default() };
     let own = PodSpec {
         init_containers: init_containers(workshop, settings),
         containers: containers(workshop, settings),
-        volumes: Some(volumes(workshop, settings)),
+        volumes: Some(volumes.concat()),
         // Only `baseline` apps may run as root. A user namespace removes the rights of that root user on the node.
         host_users: (settings.user_namespaces && workshop.spec.profile == SecurityProfile::Baseline).then_some(false),
         security_context: Some(match kept {
@@ -118,14 +121,6 @@ fn init_containers(workshop: &Validated, settings: &OperatorSettings) -> Option<
     (!containers.is_empty()).then_some(containers)
 }
 
-fn volumes(workshop: &Validated, settings: &OperatorSettings) -> Vec<Volume> {
-    sidecar::volumes(settings)
-        .into_iter()
-        .chain(storage::volumes(workshop, settings))
-        .chain(material::volumes(workshop, settings))
-        .collect()
-}
-
 fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
     let spec = &workshop.spec;
     let app = spec.app(&settings.origin(&workshop.name));
@@ -147,11 +142,6 @@ fn app(workshop: &Validated, settings: &OperatorSettings) -> Container {
         security_context: Some(app_security(spec.profile, settings)),
         ..Container::default()
     }
-}
-
-/// Returns the expiry if it is known, otherwise the lifetime.
-fn expiry(workshop: &Validated) -> String {
-    workshop.expiry.map_or_else(|| relative_expiry(workshop.spec.lifetime_seconds), |expiry| expiry.to_string())
 }
 
 /// Returns the value of the annotation [`EXPIRES_AT`] for a workshop that expires this number of seconds after it was first

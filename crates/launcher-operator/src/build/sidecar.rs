@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{
     Container, DownwardAPIVolumeFile, DownwardAPIVolumeSource, HTTPGetAction, KeyToPath, Lifecycle, LifecycleHandler,
-    ObjectFieldSelector, Probe, SecretVolumeSource, SleepAction, Volume, VolumeMount,
+    ObjectFieldSelector, Probe, SecretVolumeSource, SleepAction, Volume,
 };
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_domain::brand::Brand;
@@ -51,10 +51,13 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
         brand: &brand,
     }
     .environment();
-    if settings.proxy_secret_name.is_some() {
+    // No other container mounts these volumes.
+    let expiry_mount = read_only_mount(EXPIRY_VOLUME, EXPIRY_FOLDER);
+    let secret_mount = settings.proxy_secret_name.as_ref().map(|_| {
         let file = format!("{PROXY_SECRET_FOLDER}/{PROXY_SECRET_KEY}");
         env.insert("SERVICE_PROXY_SECRET_FILE".to_owned(), file);
-    }
+        read_only_mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER)
+    });
     let ports = [("http", SIDECAR_PORT), ("telemetry", TELEMETRY_PORT)];
     Container {
         env: Some(variables(env)),
@@ -69,7 +72,7 @@ pub(super) fn container(workshop: &Validated, settings: &OperatorSettings) -> Co
             ..Lifecycle::default()
         }),
         resources: Some(amounts(SIDECAR_REQUESTS, SIDECAR_LIMITS)),
-        volume_mounts: Some(mounts(settings)),
+        volume_mounts: Some([expiry_mount].into_iter().chain(secret_mount).collect()),
         ..own_container(SIDECAR_CONTAINER, sidecar_user(settings), settings)
     }
 }
@@ -83,12 +86,6 @@ pub(super) fn sidecar_user(settings: &OperatorSettings) -> Option<i64> {
 pub(super) fn volumes(settings: &OperatorSettings) -> Vec<Volume> {
     let secret = settings.proxy_secret_name.as_deref();
     [expiry_volume()].into_iter().chain(secret.map(proxy_secret_volume)).collect()
-}
-
-/// Returns the mounts of the sidecar. No other container mounts its volumes.
-fn mounts(settings: &OperatorSettings) -> Vec<VolumeMount> {
-    let secret = settings.proxy_secret_name.as_ref().map(|_| read_only_mount(PROXY_SECRET_VOLUME, PROXY_SECRET_FOLDER));
-    [read_only_mount(EXPIRY_VOLUME, EXPIRY_FOLDER)].into_iter().chain(secret).collect()
 }
 
 /// Returns the volume with the expiry and the last crash: the kubelet copies each annotation of the pod to its file.

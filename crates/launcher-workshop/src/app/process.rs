@@ -60,7 +60,8 @@ impl AppSpec<'_> {
             }
             AppType::Rstudio => {
                 let args = rstudio_arguments(self.port, machine, template_args);
-                (Program::Rstudio, args, rstudio_environment(&machine.app_dir).into())
+                // RStudio Server writes its internal files only below the app's directory.
+                (Program::Rstudio, args, [("XDG_DATA_HOME".into(), machine.app_dir.join("data").into())].into())
             }
         };
         env.extend(self.environment().into_iter().map(|(name, value)| (name.into(), value.into())));
@@ -183,11 +184,6 @@ fn rstudio_arguments(port: u16, machine: &Machine, template_args: Vec<String>) -
         template_args.iter().any(|word| word == RSTUDIO_FRAMES || word.starts_with(&format!("{RSTUDIO_FRAMES}=")));
     let frames = (!is_set).then(|| format!("{RSTUDIO_FRAMES}=same"));
     preset.into_iter().chain(frames).chain(template_args).collect()
-}
-
-/// RStudio Server writes its internal files only below the app's directory.
-fn rstudio_environment(app_dir: &Path) -> [(OsString, OsString); 1] {
-    [("XDG_DATA_HOME".into(), app_dir.join("data").into())]
 }
 
 /// Returns the configuration files: paths below the app's directory, and contents.

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 
 use launcher_domain::FailureDetail;
 use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
+use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, wait};
 use serde::{Deserialize, Serialize};
 use tokio::runtime::Builder;
 use tokio::signal::unix::{SignalKind, signal};
@@ -51,7 +51,8 @@ fn keep(command: impl IntoIterator<Item = OsString>) -> io::Result<()> {
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == app => {
-                if let Some(exit) = exit_of(status) {
+                let signal = || status.terminating_signal().map(Exit::Signal);
+                if let Some(exit) = status.exit_status().map(Exit::Status).or_else(signal) {
                     report(&Report::Ended(exit));
                 }
             }
@@ -85,10 +86,6 @@ fn survive_signals() -> io::Result<()> {
     let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::quit(), SignalKind::terminate()];
     // The signal handlers stay installed after this runtime is dropped.
     runtime.block_on(async { kinds.into_iter().try_for_each(|kind| signal(kind).map(drop)) })
-}
-
-fn exit_of(status: WaitStatus) -> Option<Exit> {
-    status.exit_status().map(Exit::Status).or_else(|| status.terminating_signal().map(Exit::Signal))
 }
 
 /// Writes a report to the launcher. Errors are ignored, because the launcher may be gone.

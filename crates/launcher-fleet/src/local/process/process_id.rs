@@ -135,15 +135,12 @@ impl ProcessId {
 /// Lists all running processes except the launcher.
 pub(super) fn running_processes() -> impl Iterator<Item = (ProcessId, Stat)> {
     let own = getpid().as_raw_nonzero().get();
-    pids().filter(move |pid| *pid != own).filter_map(|pid| {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(move |pid| *pid != own).filter_map(|pid| {
         let stat = Stat::read(pid).filter(Stat::is_alive)?;
         Some((ProcessId { pid, started: stat.started }, stat))
     })
-}
-
-fn pids() -> impl Iterator<Item = i32> {
-    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
-    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
 fn boot_id() -> Option<String> {

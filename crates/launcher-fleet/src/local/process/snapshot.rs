@@ -71,7 +71,10 @@ impl ProcessSnapshot {
     /// Returns the processes of an app: all processes with its marker, and all processes in the group of its leader.
     /// The keeper is not included.
     pub(crate) fn members<'a>(&'a self, app: &'a AppProcesses) -> impl Iterator<Item = ProcessId> + 'a {
-        let leader = app.leader.filter(|leader| self.has_unique_pid(*leader));
+        // The kernel does not reuse the PID of a group's leader while the group has members: if another process has the PID,
+        // the old group is gone.
+        let is_other = |process: &ProcessId, leader: &ProcessId| process != leader && process.pid() == leader.pid();
+        let leader = app.leader.filter(|leader| !self.0.keys().any(|process| is_other(process, leader)));
         let group = leader.and_then(|leader| Some((leader, leader.pid()?.as_raw_nonzero().get())));
         let in_group = move |process: ProcessId, info: &ProcessInfo| {
             group.is_some_and(|(leader, number)| info.group == number && !process.is_older_than(leader))
@@ -88,12 +91,6 @@ impl ProcessSnapshot {
     pub(crate) fn keepers<'a>(&'a self, marker: &'a str) -> impl Iterator<Item = ProcessId> + 'a {
         let belongs = move |info: &ProcessInfo| info.is_keeper && info.marker.as_deref() == Some(marker);
         self.0.iter().filter(move |(_, info)| belongs(info)).map(|(process, _)| *process)
-    }
-
-    /// True if the snapshot has no other process with this PID. The kernel does not reuse the PID of a group's leader
-    /// while the group has members: if another process has the PID, the old group is gone.
-    fn has_unique_pid(&self, id: ProcessId) -> bool {
-        self.0.keys().all(|process| *process == id || process.pid() != id.pid())
     }
 
     /// Returns all markers in the snapshot, each once.

@@ -8,13 +8,13 @@ use std::time::Duration;
 use launcher_domain::{MATERIAL_VARIABLE, MaterialReport};
 use launcher_workshop::{Workshop, WorkshopMaterial};
 use tokio::io::{AsyncRead, AsyncReadExt};
-use tokio::process::Command;
 
 use super::Workload;
 use super::command::inherited;
 use crate::local::process::MARKER;
 use crate::local::records::Record;
 use crate::machine::make_private;
+use crate::source_check::separate;
 
 /// Time before the end of the timeout at which the program should give up, so that its report arrives.
 const MARGIN: Duration = Duration::from_secs(5);
@@ -55,17 +55,11 @@ async fn run(workload: &Workload, record: &Record) -> io::Result<Output> {
     tokio::task::spawn_blocking(move || make_private(&directory)).await??;
     let secrets = workload.data_dir().layout.material_secrets();
     let config = config(workload.fleet().material_timeout, &working, &secrets, &record.workshop)?;
-    let mut child = Command::new(&workload.settings().material)
-        .env_clear()
-        .envs(inherited(std::env::vars_os()))
+    let mut child = separate(&workload.settings().material, &working, &inherited(std::env::vars_os()))
         .env(MARKER, workload.marker_of(record))
         .env(MATERIAL_VARIABLE, config)
-        .current_dir(&working)
-        .process_group(0)
-        .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .kill_on_drop(true)
         .spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     let (stdout, stderr) = tokio::try_join!(read(stdout), read(stderr))?;

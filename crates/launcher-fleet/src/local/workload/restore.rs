@@ -1,13 +1,12 @@
 //! Places the saved files of an earlier Workshop before the app starts for the first time.
 
 use std::io;
-use std::path::Path;
 use std::process::Stdio;
 
 use futures_util::StreamExt as _;
 use launcher_workshop::WorkshopRestore;
 use tokio::io::AsyncWriteExt as _;
-use tokio::process::{ChildStdin, Command};
+use tokio::process::ChildStdin;
 use tokio::task::spawn_blocking;
 
 use super::Workload;
@@ -17,6 +16,7 @@ use crate::byte_stream::ByteStream;
 use crate::local::process::MARKER;
 use crate::machine::{make_private, remove_directory};
 use crate::restore::{RestoreError, open};
+use crate::source_check::separate;
 
 /// Runs the program in the empty working directory of the app. If this future is dropped, the program is killed.
 pub(super) async fn place(workload: &Workload, restore: &WorkshopRestore) -> Result<(), RestoreError> {
@@ -29,7 +29,14 @@ pub(super) async fn place(workload: &Workload, restore: &WorkshopRestore) -> Res
     emptied.unwrap_or_else(|error| Err(io::Error::other(error)))?;
     let program = &settings.material;
     let missing = |error| RestoreError::Final(format!("the program {} cannot be started: {error}", program.display()));
-    let mut child = command(program, &working, &workload.marker_of(&record)).spawn().map_err(missing)?;
+    let mut child = separate(program, &working, &inherited(std::env::vars_os()))
+        .arg("restore")
+        .arg(&working)
+        .env(MARKER, workload.marker_of(&record))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(missing)?;
     let (stdin, stderr) = (child.stdin.take(), child.stderr.take());
     let (sent, problem) = tokio::join!(send(files, stdin), read(stderr));
     // An incomplete archive must not count as placed, however the program ended.
@@ -40,23 +47,6 @@ pub(super) async fn place(workload: &Workload, restore: &WorkshopRestore) -> Res
     }
     let problem = problem.map(|text| String::from_utf8_lossy(&text).trim().to_owned()).unwrap_or_default();
     Err(RestoreError::Final(if problem.is_empty() { status.to_string() } else { problem }))
-}
-
-fn command(program: &Path, working: &Path, marker: &str) -> Command {
-    let mut command = Command::new(program);
-    command
-        .arg("restore")
-        .arg(working)
-        .env_clear()
-        .envs(inherited(std::env::vars_os()))
-        .env(MARKER, marker)
-        .current_dir(working)
-        .process_group(0)
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .kill_on_drop(true);
-    command
 }
 
 /// Sends the archive to the program. A program that has ended gets the rest of the archive no more: its status is the result.

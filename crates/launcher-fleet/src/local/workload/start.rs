@@ -31,7 +31,9 @@ fn start_now(workload: &Workload, record: &mut Record) -> Result<ExitWatch, Setb
     }
     let ports = &workload.fleet().ports;
     let former = record.process.as_ref().and_then(|started| ports.reserve_again(started.port));
-    let lease = former.or_else(|| ports.allocate(&SystemEntropy)).ok_or_else(no_port)?;
+    let lease = former.or_else(|| ports.allocate(&SystemEntropy)).ok_or_else(|| {
+        Setback::Failed(FailureReason::new(FailureCode::Unschedulable, Some(FailureDetail::PortsInUse)))
+    })?;
     let port = lease.port();
     *lock(&workload.backend.port) = Some(lease);
     let token = accepts_token(&record.workshop.spec).then(|| Token::random(&SystemEntropy));
@@ -92,8 +94,4 @@ fn not_started(command: &AppCommand, error: &io::Error) -> FailureReason {
         }
         _ => FailureReason::only(FailureCode::Crashed, &detail),
     }
-}
-
-fn no_port() -> Setback {
-    Setback::Failed(FailureReason::new(FailureCode::Unschedulable, Some(FailureDetail::PortsInUse)))
 }
