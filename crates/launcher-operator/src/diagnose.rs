@@ -12,7 +12,7 @@ use k8s_openapi::api::core::v1::Pod;
 use launcher_domain::listening::LISTEN_GRACE;
 use launcher_domain::{Report, StartStep};
 use launcher_workshop::Workshop;
-use launcher_workshop::lifecycle::{App, Deadline, Routes, Start, StartTimeout, Workload};
+use launcher_workshop::lifecycle::{App, Routes, Start, StartTimeout, Workload, was_ready};
 
 use crate::settings::OperatorSettings;
 use container::material_report;
@@ -22,7 +22,7 @@ use crashes::app_crashes;
 pub(crate) use crashes::crashes_before_readiness;
 pub use failure::{DetailSource, Failure};
 pub(crate) use failure::{add, sentence};
-use pod::{Disruption, archive_address, find_disruption, is_ending, restore_address};
+use pod::{Disruption, archive_address, find_disruption, is_ending, restore_address, wait_deadline};
 pub(crate) use pod::{condition, ends_workshop, has_ended, is_disrupted, moved};
 
 /// Interval of searches for a warning about a missing Secret, and for the listening sockets of an app. The kubelet may write
@@ -96,14 +96,14 @@ pub fn diagnose(look: Look<'_>, settings: &OperatorSettings, now: Timestamp) -> 
                     Some(disruption) => disruption.failure.clone(),
                     None => pod::start_timeout(&live),
                 };
-                let pull_fails_since = pull_fails_since.unwrap_or(now);
+                let (grace, pull_fails_since) = (settings.room_grace, pull_fails_since.unwrap_or(now));
                 let search = |from: Timestamp| if from > now { from } else { add(now, SEARCH_INTERVAL) };
                 App::Starting(Start {
                     // Without a pod, the workload is new, or its former pod is still there.
                     step: live.first().map_or(StartStep::Preparing, |pod| pod::step(pod)),
                     seen: Some(seen),
                     timeout: Some(StartTimeout { limit: settings.start_timeout, created, failure }),
-                    deadlines: waits(&live, settings, pull_fails_since),
+                    deadlines: live.iter().filter_map(|pod| wait_deadline(pod, grace, pull_fails_since)).collect(),
                     look_again: mounts_until.into_iter().chain(silent_from).map(search).min(),
                 })
             }
@@ -122,14 +122,6 @@ pub fn diagnose(look: Look<'_>, settings: &OperatorSettings, now: Timestamp) -> 
         is_outdated: false,
     };
     Diagnosis { workload, stuck_pod, silent_pod, unrecorded }
-}
-
-pub(crate) fn was_ready(workshop: &Workshop) -> bool {
-    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
-}
-
-fn waits(live: &[&Pod], settings: &OperatorSettings, pull_fails_since: Timestamp) -> Vec<Deadline<DetailSource>> {
-    live.iter().filter_map(|pod| pod::wait_deadline(pod, settings.room_grace, pull_fails_since)).collect()
 }
 
 /// Returns the times from which the operator searches for a missing Secret, and for the listening sockets of the app.

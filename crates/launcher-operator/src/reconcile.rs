@@ -11,14 +11,14 @@ use kube::runtime::reflector::store::WriterDropped;
 use kube::{Resource, ResourceExt};
 use launcher_domain::frame_path::frame_url;
 use launcher_domain::{FailureCode, FailureReason};
-use launcher_workshop::lifecycle::{self, Action as Next, Decision, Observed, Refusal, Routes, decide};
+use launcher_workshop::lifecycle::{self, Action as Next, Decision, Observed, Refusal, Routes, decide, was_ready};
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, Applied, ApplyError, annotations, deletion, refusal};
 use crate::children::Guarded;
 use crate::context::{Context, RequestError};
-use crate::diagnose::{Diagnosis, Look, add, crashes_before_readiness, diagnose, moved, pull_fails, was_ready};
+use crate::diagnose::{Diagnosis, Look, add, crashes_before_readiness, diagnose, moved, pull_fails};
 use crate::failure_details::explain;
 use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
 use crate::memory::{Id, Since};

@@ -6,11 +6,12 @@ use jiff::Timestamp;
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod};
 use kube::ResourceExt;
 use launcher_trace::StartTrace;
+use launcher_workshop::lifecycle::was_ready;
 use launcher_workshop::pod_template::MATERIAL;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus, created_at};
 
 use crate::build::ISOLATION_CONTAINER;
-use crate::diagnose::{app, condition, init, was_ready};
+use crate::diagnose::{app, condition, init};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
@@ -36,10 +37,8 @@ pub(crate) fn record_steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopS
 pub fn steps(workshop: &Workshop, pods: &[Pod], status: &WorkshopStatus, now: Timestamp) -> Vec<Step> {
     let was = |phase| workshop.status.as_ref().is_some_and(|before| before.phase == phase);
     let is_over = matches!(status.phase, Phase::Running | Phase::Failed);
-    let created = created_at(workshop);
-    let (Some(mut from), true, false) = (created, is_over, was_ready(workshop) || was(Phase::Failed)) else {
-        return Vec::new();
-    };
+    let is_end = is_over && !was_ready(workshop) && !was(Phase::Failed);
+    let Some(mut from) = created_at(workshop).filter(|_| is_end) else { return Vec::new() };
     let pod = pods.iter().max_by_key(|pod| pod.metadata.creation_timestamp.as_ref().map(|time| time.0));
     let ready = (status.phase == Phase::Running).then_some(now);
     let [waits, loads] = [ISOLATION_CONTAINER, MATERIAL].map(|name| init(pod?, name));

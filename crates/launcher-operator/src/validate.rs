@@ -12,10 +12,10 @@ use launcher_domain::material_source::is_kubernetes_secret;
 use launcher_domain::names::is_volume_name;
 use launcher_domain::{FailureCode, FailureDetail, FailureReason, FieldError, FieldRule, PodTemplateKind, names};
 use launcher_workshop::app::{ValidSpec, ensure, invalid};
+use launcher_workshop::lifecycle::was_ready;
 use launcher_workshop::pod_template::PodTemplate;
 use launcher_workshop::{Workshop, WorkshopSpec, is_parameters_secret};
 
-use crate::diagnose::was_ready;
 use crate::settings::OperatorSettings;
 
 /// Reason why saved files cannot be placed without the image of the program.

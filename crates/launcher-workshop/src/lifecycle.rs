@@ -248,6 +248,12 @@ pub fn is_final(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(is_final)
 }
 
+/// True if the app of the Workshop has been ready at some time.
+#[must_use]
+pub fn was_ready(workshop: &Workshop) -> bool {
+    workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
+}
+
 /// True if the lifetime of the Workshop is over. With a planned snapshot, the grace period must be over, too.
 #[must_use]
 pub fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {

@@ -17,12 +17,11 @@ use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
 use launcher_domain::{Crash, FailureCode};
 use launcher_workshop::Workshop;
-use launcher_workshop::lifecycle::AppCrash;
+use launcher_workshop::lifecycle::{AppCrash, was_ready};
 
 use super::container::{app, crash_failure, is_out_of_memory, runs, terminated};
 use super::failure::DetailSource;
 use super::pod::{find_disruption, has_ended};
-use super::was_ready;
 use crate::metadata::CrashRecord;
 
 /// The annotation of a pod with a new crash.

@@ -60,9 +60,10 @@ impl Engine {
         limit: Duration,
         call: impl Future<Output = Result<T, EngineError>>,
     ) -> Result<T, EngineError> {
-        let problem = |_| format!("no answer within {} seconds", limit.as_secs());
-        let answer = timeout(limit, call).await;
-        answer.unwrap_or_else(|elapsed| Err(EngineError::unreachable(&self.socket, problem(elapsed))))
+        timeout(limit, call).await.unwrap_or_else(|_| {
+            let problem = format!("no answer within {} seconds", limit.as_secs());
+            Err(EngineError::unreachable(&self.socket, problem))
+        })
     }
 
     pub(super) fn error(&self, error: bollard::errors::Error) -> EngineError {
