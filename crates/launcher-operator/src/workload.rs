@@ -11,7 +11,7 @@ use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::ResourceExt;
 use launcher_domain::FailureReason;
-use launcher_workshop::Workshop;
+use launcher_workshop::{Workshop, lifecycle};
 
 use crate::build::{Manifests, SPEC_DIGEST, TEMPLATE_DIGEST, build, digest};
 use crate::diagnose::{add, ends_workshop, has_ended};
@@ -62,18 +62,13 @@ pub fn plan<'a>(pods: &'a [Pod], wanted: &ObjectMeta, now: Timestamp) -> Plan<'a
         .map_or(Plan::Keep, Plan::Delete)
 }
 
-/// True if the Workshop has been restarted since this pod was created.
-///
-/// The annotation identifies a pod that the operator created after the restart, also if the clocks of launcher and API
-/// server differ: each restart therefore replaces the pod only once. The creation time protects a pod of a later restart,
-/// which a restored database does not know. It has whole seconds: a pod from the second of the restart counts as older,
-/// unless it has the annotation.
+/// True if the Workshop has been restarted since this pod was created: see [`lifecycle::awaits_restart`]. The annotation names
+/// the last restart before the creation.
 #[must_use]
 pub fn awaits_restart(pod: &ObjectMeta, wanted: &ObjectMeta) -> bool {
-    let restart = annotation(wanted, RESTARTED_AT);
-    let Ok(restarted_at) = restart.parse::<Timestamp>() else { return false };
-    let created = pod.creation_timestamp.as_ref().map(|created| created.0.as_second());
-    annotation(pod, RESTARTED_AT) != restart && created.is_none_or(|created| created <= restarted_at.as_second())
+    let [noted, restarted_at] = [pod, wanted].map(|metadata| annotation(metadata, RESTARTED_AT).parse().ok());
+    let created = pod.creation_timestamp.as_ref().map(|created| created.0);
+    lifecycle::awaits_restart(restarted_at, noted, created)
 }
 
 /// True if the operator would now create another pod than this one: its version, its settings or the Workshop changed.

@@ -254,6 +254,18 @@ pub fn was_ready(workshop: &Workshop) -> bool {
     workshop.status.as_ref().is_some_and(|status| status.ready_at.is_some())
 }
 
+/// True if a Workshop that was last restarted at this time has a workload from before. The workload was `created` then, and
+/// `noted` is the restart that its creator knew.
+///
+/// The noted restart identifies a successor, also if the clocks of launcher and fleet differ: each restart therefore
+/// replaces the workload only once. The creation time protects the workload of a later restart, which a restored database
+/// does not know. It has whole seconds: a workload from the second of the restart counts as older, unless it noted it.
+#[must_use]
+pub fn awaits_restart(restarted_at: Option<Timestamp>, noted: Option<Timestamp>, created: Option<Timestamp>) -> bool {
+    let is_older = |at: Timestamp| created.is_none_or(|created| created.as_second() <= at.as_second());
+    noted != restarted_at && restarted_at.is_some_and(is_older)
+}
+
 /// True if the lifetime of the Workshop is over. With a planned snapshot, the grace period must be over, too.
 #[must_use]
 pub fn has_expired(workshop: &Workshop, now: Timestamp) -> bool {
