@@ -1,5 +1,4 @@
-//! Watch caches of the Services, Ingresses and pods of the Workshops. They keep only fields that the operator reads, to
-//! save memory.
+//! Watch caches of the objects of the workloads. They keep only fields that the operator reads, to save memory.
 
 use std::mem::take;
 use std::sync::Arc;
@@ -74,8 +73,8 @@ impl Children {
         ready.get_or_try_init(all).await.copied()
     }
 
-    /// True if the cache has the Service of the Workshop, and its Ingress if it needs an `ingress`.
-    pub(crate) fn has_routes(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
+    /// True if the cache has all objects of the Workshop except its pod; the Ingress only if it needs an `ingress`.
+    pub(crate) fn has_others(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
         let uid = workshop.uid().unwrap_or_default();
         let [_, service, found_ingress] = self.metadata(namespace, &workshop.name_any());
         let is_ours = |found: Option<ObjectMeta>| found.is_some_and(|found| is_owned_by(&found, &uid));

@@ -187,7 +187,7 @@ async fn reconcile_workload(
     Ok(Action::requeue(next))
 }
 
-/// Observes the applied workload of a Workshop, which has these pods. `refused` is the refusal of its Service or Ingress.
+/// Observes the applied workload of a Workshop, which has these pods. `refused` is the refusal of another object.
 fn observe(
     workshop: &Workshop,
     applied: &Applied,
@@ -199,7 +199,7 @@ fn observe(
 ) -> Diagnosis {
     let id = Id::of(&workshop.metadata);
     let routes = match refused {
-        // The pod of a Workshop that has been ready can fail or become ready again while its Service or Ingress is refused.
+        // The pod of a Workshop that has been ready can fail or become ready again while another object is refused.
         Some(error) if !was_ready(workshop) => Routes::Refused(observe_refusal(workshop, error, context, now)),
         refused => {
             context.memory.clear(id.uid, &[Since::Refused, Since::VolumeInUse]);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use launcher_operator::build::KINDS;
 use serde_json::{Value, json};
 
-use crate::cluster::{Cluster, child, with_children};
+use crate::cluster::{Cluster, child, deletes, with_children};
 use crate::support::{at, pod_object, running};
 
 /// A Workshop that is being deleted in the foreground, changed by `change`.
@@ -82,7 +82,7 @@ async fn workload_of_a_workshop_in_the_foreground_is_deleted_first() {
     let calls = with_children(&workshop).listed("workshops", &workshop).by_now(&workshop);
     let calls = calls.run_operator(at("12:30:00")).await;
     let asked: Vec<_> = calls.iter().map(|(what, _)| what.as_str()).collect();
-    assert_eq!(asked, ["DELETE ingresses", "DELETE services", "DELETE pods"]);
+    assert_eq!(asked, deletes());
 }
 
 #[tokio::test(start_paused = true)]

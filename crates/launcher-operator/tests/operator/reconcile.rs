@@ -79,7 +79,8 @@ async fn resource_of_another_owner_or_being_deleted_is_not_deleted() {
     let cluster = ready(&workshop).relisted("services", &foreign).relisted("ingresses", &leaving);
     let calls = cluster.run_operator(at("13:00:01")).await;
     let deleted: Vec<_> = asked(&calls).into_iter().filter(|what| what.starts_with("DELETE")).collect();
-    assert_eq!(deleted, ["DELETE pods"]);
+    let others = deletes().into_iter().filter(|what| !["DELETE services", "DELETE ingresses"].contains(&what.as_str()));
+    assert_eq!(deleted, others.collect::<Vec<_>>());
 }
 
 #[tokio::test(start_paused = true)]

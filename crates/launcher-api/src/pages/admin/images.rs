@@ -121,9 +121,9 @@ impl ImageLine {
 /// Returns the key of the remedy for an admin.
 fn remedy(reason: &FailureReason) -> &'static str {
     match reason.code {
-        FailureCode::ImagePullFailed if reason.retryable => "image-check-registry",
-        FailureCode::ImagePullFailed => "image-check-template",
-        _ => "image-check-disk",
+        FailureCode::Unschedulable => "image-check-disk",
+        _ if reason.retryable => "image-check-registry",
+        _ => "image-check-template",
     }
 }
 
