@@ -12,11 +12,11 @@ import environment
 import pytest
 
 HERE = pathlib.Path(__file__).resolve().parent
-# Chromium aborts its requests when the host's networks change, and tests of engines beside these tests add and remove
-# networks. Each file has a network of its own, if the user may create one. With the loopback interface only, Chromium would
-# be offline.
+# Chromium aborts its requests when an address of the host appears or disappears, and tests of engines beside these tests
+# add and remove networks. Each file has a network of its own, if the user may create one. With the loopback interface
+# only, Chromium would be offline. An interface without an IPv6 address gets no other address later.
 NETWORK = """ip link set lo up && ip link add net0 type veth peer net1 && ip address add 192.0.2.1/24 dev net0 &&
-ip link set net0 up && ip link set net1 up && exec "$@" """
+for name in net0 net1; do ip link set "$name" addrgenmode none && ip link set "$name" up || exit; done && exec "$@" """
 OWN_NETWORK = ["unshare", "--net", "sh", "-c", NETWORK, "sh"]
 
 
