@@ -1,19 +1,18 @@
 //! Creates, updates and deletes the resources of a Workshop. Server-side apply is idempotent. The pod is only created
 //! and deleted, never changed.
 
-use futures_util::future::join3;
+use futures_util::future::join_all;
 use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Service};
-use k8s_openapi::api::networking::v1::Ingress;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
-use kube::ResourceExt;
-use kube::api::Patch;
+use kube::api::{ApiResource, Patch};
+use kube::{Resource, ResourceExt};
 use launcher_workshop::is_managed;
-use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::build::Manifests;
-use crate::context::{Context, Object};
+use crate::context::Context;
+use crate::kind::KINDS;
 use crate::memory::{Applied as LastApply, Id, Version};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
@@ -30,14 +29,13 @@ pub(crate) struct Applied {
     /// URL for the owner; `None` if the Workshop is not exposed.
     pub(crate) url: Option<String>,
     pub(crate) exposure: Exposure,
-    /// Creation of the workload: of its Service, which exists as long as the workload; `None` until the Service is in
-    /// the watch cache.
+    /// Creation of the workload: of its first object beside the pod; `None` until one is in the watch cache.
     pub(crate) created: Option<Timestamp>,
 }
 
 /// Applies all resources of a Workshop that has these pods in the watch cache. Pods and time must be the ones by which the
-/// reconcile decided whether it needs a live read. Returns the result of the Service and the Ingress separately: the pod
-/// exists also without them.
+/// reconcile decided whether it needs a live read. Returns the result of the objects beside the pod separately: the pod exists
+/// also without them.
 pub(crate) async fn apply(
     context: &Context,
     name: &str,
@@ -46,37 +44,33 @@ pub(crate) async fn apply(
     pods: &[Pod],
     now: Timestamp,
 ) -> Result<(Applied, Result<(), ApplyError>), ApplyError> {
-    let Manifests { pod, claim, service, ingress, url } = built;
-    let children = &context.children;
+    let Manifests { pod, claim, others, url } = built;
     let plan = plan(pods, &pod.metadata, now);
     if let (Plan::Create, Some(claim)) = (plan, claim) {
         ensure_claim(context, name, uid, claim).await?;
     }
     ensure_pod(context, uid, pod, plan).await?;
-    let id = Id { name, uid };
-    let namespace = &context.settings.namespace;
-    let [_, seen_service, seen_ingress] = children.metadata(namespace, name);
-    let service = ensure_object(context, id, service, seen_service).await;
-    let ingress = match ingress {
-        Some(ingress) => ensure_object(context, id, ingress, seen_ingress).await,
-        None => delete_object::<Ingress>(context, uid, seen_ingress).await,
-    };
-    let created = children.service_created(namespace, name);
+    let seen = context.children.others(&context.settings.namespace, name);
+    let owned = seen.iter().flatten().filter(|seen| is_owned_by(seen, uid));
+    let created = owned.filter_map(|seen| Some(seen.creation_timestamp.as_ref()?.0)).min();
     let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
-    Ok((applied, service.and(ingress)))
+    let mut done = Ok(());
+    for (kind, seen) in KINDS.iter().zip(seen).rev() {
+        let resource = kind.resource();
+        done = done.and(match others.get(&resource.kind) {
+            Some(wanted) => ensure_object(context, Id { name, uid }, &resource, wanted, seen).await,
+            None => delete_object(context, uid, &resource, seen).await,
+        });
+    }
+    Ok((applied, done))
 }
 
 /// Deletes all resources of a Workshop that are in the watch cache, at the same time. Does not wait for the garbage
 /// collector, which deletes only resources that the cache does not have. If one deletion fails, the others still happen.
 pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(), ApplyError> {
-    let [pod, service, ingress] = context.children.metadata(&context.settings.namespace, name);
-    let (ingress, service, pod) = join3(
-        delete_object::<Ingress>(context, uid, ingress),
-        delete_object::<Service>(context, uid, service),
-        delete_object::<Pod>(context, uid, pod),
-    )
-    .await;
-    ingress.and(service).and(pod)?;
+    let deletions = context.children.all(&context.settings.namespace, name);
+    let deletions = deletions.map(async |(resource, seen)| delete_object(context, uid, &resource, seen).await);
+    join_all(deletions).await.into_iter().collect::<Result<(), _>>()?;
     context.memory.forget(uid);
     Ok(())
 }
@@ -88,28 +82,34 @@ fn version(metadata: &ObjectMeta) -> Version {
 }
 
 /// Applies an object. Sends no request if the memory shows that the object, as `seen`, is unchanged since its last apply.
-async fn ensure_object<K: Object + Serialize>(
+async fn ensure_object(
     context: &Context,
     id: Id<'_>,
-    wanted: &K,
+    resource: &ApiResource,
+    wanted: &Value,
     seen: Option<ObjectMeta>,
 ) -> Result<(), ApplyError> {
-    let (name, kind) = (wanted.name_any(), K::kind(&()));
+    let kind = &resource.kind;
     let last = seen.map(|seen| LastApply::new(wanted, version(&seen)));
-    if last.is_some_and(|last| context.memory.is_applied(id.uid, &kind, &last)) {
+    if last.is_some_and(|last| context.memory.is_applied(id.uid, kind, &last)) {
         return Ok(());
     }
     context.fence.check()?;
-    let applied = context.api::<K>().patch(&name, &server_side_apply(), &Patch::Apply(wanted)).await;
-    let applied = applied.map_err(ApplyError::apply::<K>(&name))?;
-    context.memory.record_applied(id, &kind, LastApply::new(wanted, version(applied.meta())));
+    let applied = context.untyped(resource).patch(id.name, &server_side_apply(), &Patch::Apply(wanted)).await;
+    let applied = applied.map_err(ApplyError::apply(kind, id.name))?;
+    context.memory.record_applied(id, kind, LastApply::new(wanted, version(&applied.metadata)));
     Ok(())
 }
 
 /// Deletes an object if the Workshop with this uid owns it. An object of another Workshop with the same name stays.
-async fn delete_object<K: Object>(context: &Context, uid: &str, seen: Option<ObjectMeta>) -> Result<(), ApplyError> {
+async fn delete_object(
+    context: &Context,
+    uid: &str,
+    resource: &ApiResource,
+    seen: Option<ObjectMeta>,
+) -> Result<(), ApplyError> {
     match seen {
-        Some(metadata) if is_owned_by(&metadata, uid) => delete_exactly::<K>(context, &metadata).await,
+        Some(metadata) if is_owned_by(&metadata, uid) => delete_exactly(context, resource, &metadata).await,
         _ => Ok(()),
     }
 }
@@ -118,19 +118,19 @@ async fn delete_object<K: Object>(context: &Context, uid: &str, seen: Option<Obj
 ///
 /// If the garbage collector was faster, it has deleted the object in the foreground, for example a Service because of its
 /// EndpointSlices. It then needs minutes when many Workshops end. This deletion removes such an object at once.
-async fn delete_exactly<K: Object>(context: &Context, metadata: &ObjectMeta) -> Result<(), ApplyError> {
+async fn delete_exactly(context: &Context, resource: &ApiResource, metadata: &ObjectMeta) -> Result<(), ApplyError> {
     let waits_for_collector = metadata.finalizers.iter().flatten().any(|finalizer| finalizer == FOREGROUND);
     if metadata.deletion_timestamp.is_some() && !waits_for_collector {
         return Ok(());
     }
     context.fence.check()?;
     let name = metadata.name.as_deref().unwrap_or_default();
-    match context.api::<K>().delete(name, &deletion_of(metadata)).await {
+    match context.untyped(resource).delete(name, &deletion_of(metadata)).await {
         Ok(_) => Ok(()),
         // Only 404 means that the object is gone. A conflict (409) means that a new object has this name: the retry
         // checks its owner.
         Err(kube::Error::Api(status)) if status.code == 404 => Ok(()),
-        Err(source) => Err(ApplyError::delete::<K>(name)(source)),
+        Err(source) => Err(ApplyError::delete(&resource.kind, name)(source)),
     }
 }
 
@@ -146,14 +146,14 @@ async fn ensure_claim(
     check_unused(context, &volume, workshop, uid)?;
     let claims = context.api::<PersistentVolumeClaim>();
     let found = claims.get_metadata_opt(&volume).await;
-    match found.map_err(ApplyError::read::<PersistentVolumeClaim>(&volume))? {
+    match found.map_err(ApplyError::read(&PersistentVolumeClaim::kind(&()), &volume))? {
         // Refuse a claim that the operator did not create: a Workshop could mount, for example, the launcher's database.
         Some(found) if !is_managed(&found) => Err(ApplyError::ForeignClaim { name: volume }),
         Some(_) => Ok(()),
         None => {
             context.fence.check()?;
             let created = claims.create(&creation(), wanted).await;
-            created.map_err(ApplyError::apply::<PersistentVolumeClaim>(&volume))?;
+            created.map_err(ApplyError::apply(&PersistentVolumeClaim::kind(&()), &volume))?;
             tracing::info!(workshop, volume, "created the PersistentVolumeClaim");
             Ok(())
         }
@@ -179,7 +179,7 @@ async fn ensure_pod(context: &Context, uid: &str, wanted: &Pod, plan: Plan<'_>) 
                 workshop = %wanted.name_any(),
                 "replacing the pod: it has ended, or the Workshop changed or is restarted"
             );
-            delete_exactly::<Pod>(context, &pod.metadata).await
+            delete_exactly(context, &ApiResource::erase::<Pod>(&()), &pod.metadata).await
         }
     }
 }
@@ -196,14 +196,15 @@ async fn create_pod(context: &Context, uid: &str, wanted: &Pod) -> Result<(), Ap
     if may_exist && adopt_pod(context, uid, &wanted.metadata).await? {
         return Ok(());
     }
-    Err(ApplyError::apply::<Pod>(&wanted.name_any())(source))
+    Err(ApplyError::apply(&Pod::kind(&()), &wanted.name_any())(source))
 }
 
 /// Restores the labels of an existing pod of this Workshop. Without them, the pod is missing in the watch cache or in the
 /// Service. Returns false if no pod of this Workshop exists.
 async fn adopt_pod(context: &Context, uid: &str, wanted: &ObjectMeta) -> Result<bool, ApplyError> {
     let name = wanted.name.as_deref().unwrap_or_default();
-    let failed = ApplyError::apply::<Pod>(name);
+    let kind = Pod::kind(&());
+    let failed = ApplyError::apply(&kind, name);
     let pods = context.api::<Pod>();
     let listed = pods.list_metadata(&only(name)).await;
     let found = listed.map_err(&failed)?.items.into_iter().find(|found| is_owned_by(&found.metadata, uid));

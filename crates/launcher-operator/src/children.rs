@@ -3,13 +3,12 @@
 use std::mem::take;
 use std::sync::Arc;
 
-use futures_util::future::ready;
+use futures_util::future::{BoxFuture, ready};
 use futures_util::stream::{BoxStream, select_all};
-use futures_util::{Stream, StreamExt};
-use jiff::Timestamp;
-use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus, Service};
-use k8s_openapi::api::networking::v1::Ingress;
+use futures_util::{FutureExt, Stream, StreamExt};
+use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
+use kube::api::ApiResource;
 use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
@@ -20,8 +19,9 @@ use launcher_workshop::{APP_LABEL, DISPATCHED_AT, MANAGED_BY_LABEL, Workshop};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::Sender;
 
-use crate::build::{SPEC_DIGEST, TEMPLATE_DIGEST};
+use crate::build::{Manifests, SPEC_DIGEST, TEMPLATE_DIGEST};
 use crate::context::Object;
+use crate::kind::KINDS;
 use crate::memory::Memory;
 use crate::metadata::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by, workshop_uid};
 
@@ -35,73 +35,95 @@ const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodSc
 /// A Workshop, or the error of parsing it. One unreadable Workshop must not stop the watch of the other Workshops.
 pub(crate) type Guarded = DeserializeGuard<Workshop>;
 
+/// The read side of a watch cache of metadata.
+pub(crate) trait Cache: Send + Sync {
+    fn metadata(&self, namespace: &str, name: &str) -> Option<ObjectMeta>;
+    fn ready(&self) -> BoxFuture<'_, Result<(), WriterDropped>>;
+}
+
+impl<K> Cache for Store<K>
+where
+    K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + Send + Sync + 'static,
+{
+    fn metadata(&self, namespace: &str, name: &str) -> Option<ObjectMeta> {
+        self.get(&ObjectRef::new(name).within(namespace)).map(|object| Resource::meta(&*object).clone())
+    }
+
+    fn ready(&self) -> BoxFuture<'_, Result<(), WriterDropped>> {
+        self.wait_until_ready().boxed()
+    }
+}
+
+/// Starts the watch of a cache, in a namespace. Its stream fills the cache while it is polled.
+pub(crate) type Watch = Box<dyn FnOnce(&Client, &str, &Sender<()>) -> Touched + Send>;
+/// The Workshops of changed objects.
+type Touched = BoxStream<'static, ObjectRef<Guarded>>;
+
 /// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
 pub(crate) struct Children {
-    services: Store<PartialObjectMeta<Service>>,
-    ingresses: Store<PartialObjectMeta<Ingress>>,
+    /// In the order of [`KINDS`].
+    others: Arc<[Arc<dyn Cache>]>,
     pods: Store<Pod>,
     ready: Arc<OnceCell<()>>,
 }
 
-/// The write side of the watch caches. Its streams fill the caches while they are polled.
+/// The write side of the watch caches.
 pub(crate) struct Watches {
-    services: Writer<PartialObjectMeta<Service>>,
-    ingresses: Writer<PartialObjectMeta<Ingress>>,
+    others: Vec<Watch>,
     pods: Writer<Pod>,
 }
 
 impl Children {
     pub(crate) fn new() -> (Self, Watches) {
-        let (services, service_writer) = reflector::store();
-        let (ingresses, ingress_writer) = reflector::store();
+        let (caches, others): (Vec<_>, _) = KINDS.iter().map(|kind| kind.cache()).unzip();
         let (pods, pod_writer) = reflector::store();
-        let watches = Watches { services: service_writer, ingresses: ingress_writer, pods: pod_writer };
-        (Self { services, ingresses, pods, ready: Arc::default() }, watches)
+        (Self { others: caches.into(), pods, ready: Arc::default() }, Watches { others, pods: pod_writer })
     }
 
     /// Waits until every initial list is complete. Before that, an object that is missing in the cache may exist.
     ///
     /// Only one caller waits for the stores, and the others wait for that caller: a store wakes only its last waiter.
     pub(crate) async fn ready(&self) -> Result<(), WriterDropped> {
-        let Self { services, ingresses, pods, ready } = self;
         let all = async || {
-            services.wait_until_ready().await?;
-            ingresses.wait_until_ready().await?;
-            pods.wait_until_ready().await
+            for cache in &*self.others {
+                cache.ready().await?;
+            }
+            self.pods.wait_until_ready().await
         };
-        ready.get_or_try_init(all).await.copied()
+        self.ready.get_or_try_init(all).await.copied()
     }
 
-    /// True if the cache has all objects of the Workshop except its pod; the Ingress only if it needs an `ingress`.
-    pub(crate) fn has_others(&self, namespace: &str, workshop: &Workshop, ingress: bool) -> bool {
+    /// True if the cache has all wanted objects of the Workshop except its pod.
+    pub(crate) fn has_others(&self, namespace: &str, workshop: &Workshop, wanted: &Manifests) -> bool {
         let uid = workshop.uid().unwrap_or_default();
-        let [_, service, found_ingress] = self.metadata(namespace, &workshop.name_any());
-        let is_ours = |found: Option<ObjectMeta>| found.is_some_and(|found| is_owned_by(&found, &uid));
-        is_ours(service) && (!ingress || is_ours(found_ingress))
+        KINDS.iter().zip(self.others(namespace, &workshop.name_any())).all(|(kind, found)| {
+            !wanted.others.contains_key(&kind.resource().kind) || found.is_some_and(|found| is_owned_by(&found, &uid))
+        })
     }
 
     /// True if the cache has a resource of the Workshop with this name and uid.
     pub(crate) fn has_any(&self, namespace: &str, name: &str, uid: &str) -> bool {
-        self.metadata(namespace, name).iter().flatten().any(|found| is_owned_by(found, uid))
-    }
-
-    pub(crate) fn service_created(&self, namespace: &str, name: &str) -> Option<Timestamp> {
-        cached(&self.services, namespace, name)?.creation_timestamp.map(|time| time.0)
+        self.all(namespace, name).any(|(_, found)| found.is_some_and(|found| is_owned_by(&found, uid)))
     }
 
     /// Returns the uid of the Workshop that owns the resources with this name. Returns `None` if the cache has no such
     /// resource, or if all are being deleted.
     pub(crate) fn owner_of_live(&self, namespace: &str, name: &str) -> Option<String> {
-        let found = self.metadata(namespace, name);
-        let mut live = found.iter().flatten().filter(|found| found.deletion_timestamp.is_none());
-        live.find_map(workshop_uid).map(str::to_owned)
+        let mut live =
+            self.all(namespace, name).filter_map(|(_, found)| found.filter(|it| it.deletion_timestamp.is_none()));
+        live.find_map(|found| workshop_uid(&found).map(str::to_owned))
     }
 
-    /// Returns the metadata of the cached pod, Service and Ingress with this name.
-    pub(crate) fn metadata(&self, namespace: &str, name: &str) -> [Option<ObjectMeta>; 3] {
-        let Self { services, ingresses, pods, ready: _ } = self;
-        [cached(pods, namespace, name), cached(services, namespace, name), cached(ingresses, namespace, name)]
+    /// Returns the metadata of the cached objects with this name, in the order of [`KINDS`].
+    pub(crate) fn others(&self, namespace: &str, name: &str) -> [Option<ObjectMeta>; KINDS.len()] {
+        std::array::from_fn(|kind| self.others[kind].metadata(namespace, name))
+    }
+
+    /// Returns the metadata of the cached objects with this name, in the order of their deletion.
+    pub(crate) fn all(&self, namespace: &str, name: &str) -> impl Iterator<Item = (ApiResource, Option<ObjectMeta>)> {
+        let others = KINDS.iter().map(|kind| kind.resource()).zip(self.others(namespace, name));
+        others.chain([(ApiResource::erase::<Pod>(&()), self.pods.metadata(namespace, name))])
     }
 
     /// Returns the name of a Workshop whose pod has this volume, other than the Workshop with this uid. A terminating pod
@@ -128,47 +150,38 @@ impl Watches {
         memory: Arc<Memory>,
         relisted: &Sender<()>,
     ) -> impl Stream<Item = ObjectRef<Guarded>> + Send + 'static {
-        let Self { services, ingresses, pods } = self;
         let pods = watcher(Api::namespaced(client.clone(), namespace), ours())
             .modify(prune_pod)
             .default_backoff()
-            .reflect(pods)
+            .reflect(self.pods)
             .inspect(report_relists(relisted.clone()))
             .touched_objects()
             .filter_map(move |pod| {
                 let pod = pod.ok().inspect(|pod| memory.observe_pod(pod));
                 ready(pod.and_then(|pod| workshop_ref(&pod)))
             });
-        let services = metadata_of(client, namespace, services, relisted.clone());
-        let ingresses = metadata_of(client, namespace, ingresses, relisted.clone());
-        select_all([services, ingresses, pods.boxed()])
+        let others = self.others.into_iter().map(|watch| watch(client, namespace, relisted));
+        select_all(others.chain([pods.boxed()]))
     }
 }
 
-fn cached<K>(seen: &Store<K>, namespace: &str, name: &str) -> Option<ObjectMeta>
-where
-    K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + 'static,
-{
-    seen.get(&ObjectRef::new(name).within(namespace)).map(|object| Resource::meta(&*object).clone())
-}
-
-fn metadata_of<K: Object + Send + Sync + 'static>(
-    client: &Client,
-    namespace: &str,
-    writer: Writer<PartialObjectMeta<K>>,
-    relisted: Sender<()>,
-) -> BoxStream<'static, ObjectRef<Guarded>> {
-    watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
-        .modify(|object| {
-            prune_metadata(&mut object.metadata);
-            object.metadata.labels = None;
-        })
-        .default_backoff()
-        .reflect(writer)
-        .inspect(report_relists(relisted))
-        .touched_objects()
-        .filter_map(|object| ready(object.ok().and_then(|object| workshop_ref(&object))))
-        .boxed()
+/// Creates a watch cache of the metadata of one kind.
+pub(crate) fn metadata_cache<K: Object + Send + Sync + 'static>() -> (Arc<dyn Cache>, Watch) {
+    let (cache, writer) = reflector::store::<PartialObjectMeta<K>>();
+    let watch = |client: &Client, namespace: &str, relisted: &Sender<()>| {
+        watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
+            .modify(|object| {
+                prune_metadata(&mut object.metadata);
+                object.metadata.labels = None;
+            })
+            .default_backoff()
+            .reflect(writer)
+            .inspect(report_relists(relisted.clone()))
+            .touched_objects()
+            .filter_map(|object| ready(object.ok().and_then(|object| workshop_ref(&object))))
+            .boxed()
+    };
+    (Arc::new(cache), Box::new(watch))
 }
 
 /// Returns an observer of a watch that sends a message after each list except the first. If the API server no longer has
@@ -266,8 +279,11 @@ fn prune_container(status: &mut ContainerStatus) {
 mod tests {
     use std::time::Duration;
 
-    use kube::runtime::watcher::Event;
+    use http::{Request, Response};
+    use kube::client::Body;
+    use tokio::sync::mpsc::channel;
     use tokio::time::timeout;
+    use tower::{BoxError, service_fn};
 
     use super::*;
 
@@ -292,7 +308,15 @@ mod tests {
 
     #[tokio::test(start_paused = true)]
     async fn all_reconciles_continue_after_initial_lists_are_complete() {
-        let (children, mut watches) = Children::new();
+        let answer = |request: Request<Body>| async move {
+            if request.uri().query().is_some_and(|query| query.contains("watch=true")) {
+                std::future::pending::<()>().await;
+            }
+            let list = r#"{"metadata": {"resourceVersion": "1"}, "items": []}"#;
+            Ok::<_, BoxError>(Response::new(Body::from(list.as_bytes().to_vec())))
+        };
+        let client = Client::new(service_fn(answer), "workshops");
+        let (children, watches) = Children::new();
         let waiters: Vec<_> = (0..4)
             .map(|_| {
                 let children = children.clone();
@@ -300,9 +324,9 @@ mod tests {
             })
             .collect();
         tokio::task::yield_now().await;
-        watches.services.apply_watcher_event(&Event::InitDone);
-        watches.ingresses.apply_watcher_event(&Event::InitDone);
-        watches.pods.apply_watcher_event(&Event::InitDone);
+        let (relisted, _) = channel(1);
+        let touched = watches.streams(&client, "workshops", Arc::default(), &relisted);
+        tokio::spawn(touched.for_each(|_| ready(())));
         for waiter in waiters {
             timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap().unwrap();
         }

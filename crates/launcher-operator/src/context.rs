@@ -43,10 +43,14 @@ impl Context {
         Api::namespaced(self.client.clone(), &self.settings.namespace)
     }
 
+    /// Returns the API of the objects of one kind, in the namespace of the Workshops, without their types.
+    pub(crate) fn untyped(&self, resource: &ApiResource) -> Api<DynamicObject> {
+        Api::namespaced_with(self.client.clone(), &self.settings.namespace, resource)
+    }
+
     /// Returns the API of Workshops that may be unreadable.
     pub(crate) fn untyped_workshops(&self) -> Api<DynamicObject> {
-        let resource = ApiResource::erase::<Workshop>(&());
-        Api::namespaced_with(self.client.clone(), &self.settings.namespace, &resource)
+        self.untyped(&ApiResource::erase::<Workshop>(&()))
     }
 }
 

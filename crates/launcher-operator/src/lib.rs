@@ -12,6 +12,7 @@ mod context;
 pub mod diagnose;
 mod downloads;
 mod failure_details;
+pub mod kind;
 pub mod lease;
 mod live_read;
 mod memory;

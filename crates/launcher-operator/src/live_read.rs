@@ -30,7 +30,7 @@ pub(crate) fn is_needed(
 ) -> bool {
     let Some(Wanted { manifests, .. }) = wanted else { return true };
     has_expired(workshop, now)
-        || !context.children.has_others(&context.settings.namespace, workshop, manifests.ingress.is_some())
+        || !context.children.has_others(&context.settings.namespace, workshop, manifests)
         || plan(pods, &manifests.pod.metadata, now) != Plan::Keep
 }
 

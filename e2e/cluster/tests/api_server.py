@@ -14,13 +14,8 @@ import tempfile
 import threading
 import urllib.parse
 
-GROUPS = {
-    "api/v1": ("events", "persistentvolumeclaims", "pods", "services"),
-    "apis/discovery.k8s.io/v1": ("endpointslices",),
-    "apis/networking.k8s.io/v1": ("ingresses", "networkpolicies"),
-    "apis/workshoplauncher.dev/v1alpha1": ("workshops", "workshopdownloads"),
-}
-PATHS = {kind: path for path, kinds in GROUPS.items() for kind in kinds}
+# All API groups in one answer.
+DISCOVERY = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 
 class ApiServer:
@@ -34,6 +29,7 @@ class ApiServer:
         self.authority = base64.b64decode(cluster["certificate-authority-data"]).decode()
         self._tls = ssl.create_default_context(cadata=self.authority)
         self._kept = threading.local()
+        self._paths = {}
         self._headers = {"Authorization": f"Bearer {user['token']}"} if "token" in user else {}
         if "client-certificate-data" in user:
             with tempfile.TemporaryDirectory() as folder:
@@ -42,18 +38,18 @@ class ApiServer:
                 pair.write_bytes(b"\n".join(map(base64.b64decode, parts)))
                 self._tls.load_cert_chain(pair)
 
-    def get(self, path):
+    def get(self, path, accept="application/json"):
         """Returns the answer to GET `path`, parsed."""
         try:
-            status, body = self._exchange(path)
+            status, body = self._exchange(path, accept)
         except (http.client.HTTPException, ConnectionError):
             # The server has closed the idle connection.
             self._kept.connection = None
-            status, body = self._exchange(path)
+            status, body = self._exchange(path, accept)
         assert status == 200, f"GET {path}: {status} {body.decode(errors='replace')}"
         return json.loads(body)
 
-    def _exchange(self, path):
+    def _exchange(self, path, accept):
         """Sends a request on the connection of this thread. A new connection costs more CPU time than the answer."""
         connection = getattr(self._kept, "connection", None)
         if connection is None:
@@ -61,16 +57,29 @@ class ApiServer:
             connection = http.client.HTTPSConnection(netloc, timeout=60, context=self._tls)
         # After a failure, the connection is not used again.
         self._kept.connection = None
-        connection.request("GET", path, headers=self._headers)
+        connection.request("GET", path, headers=self._headers | {"Accept": accept})
         response = connection.getresponse()
         body = response.read()
         self._kept.connection = connection
         return response.status, body
 
+    def _discover(self):
+        """Returns the path of the group of each kind. Of two groups with a kind, the core group wins."""
+        paths = {}
+        for prefix in ("/api", "/apis"):
+            for group in self.get(prefix, DISCOVERY)["items"]:
+                newest = group["versions"][0]
+                path = "/".join(filter(None, (prefix, group["metadata"].get("name"), newest["version"])))
+                for resource in newest["resources"]:
+                    paths.setdefault(resource["resource"], path)
+        return paths
+
     def list(self, namespace, kind, **selectors):
         """Returns the objects of this kind in the namespace that match `labelSelector` and `fieldSelector`."""
         query = urllib.parse.urlencode(selectors)
-        return self.get(f"/{PATHS[kind]}/namespaces/{namespace}/{kind}?{query}")["items"]
+        if kind not in self._paths:
+            self._paths = self._discover()
+        return self.get(f"{self._paths[kind]}/namespaces/{namespace}/{kind}?{query}")["items"]
 
 
 @functools.cache

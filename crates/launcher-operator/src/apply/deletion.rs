@@ -40,7 +40,8 @@ fn may_complete(context: &Context, workshop: &Workshop) -> bool {
 /// ended.
 async fn is_pod_gone(context: &Context, workshop: &Workshop) -> Result<bool, ApplyError> {
     let (name, uid) = (workshop.name_any(), workshop.uid().unwrap_or_default());
-    let listed = context.api::<Pod>().list_metadata(&only(&name)).await.map_err(ApplyError::read::<Pod>(&name))?;
+    let listed =
+        context.api::<Pod>().list_metadata(&only(&name)).await.map_err(ApplyError::read(&Pod::kind(&()), &name))?;
     Ok(!listed.items.iter().any(|pod| is_owned_by(&pod.metadata, &uid)))
 }
 
@@ -51,7 +52,7 @@ async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError
         Ok(_) => Ok(()),
         // The garbage collector was faster. With 409, a new Workshop has this name.
         Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(source) => Err(ApplyError::delete::<Workshop>(&name)(source)),
+        Err(source) => Err(ApplyError::delete(&Workshop::kind(&()), &name)(source)),
     }
 }
 

@@ -29,16 +29,16 @@ pub(crate) enum ApplyError {
 }
 
 impl ApplyError {
-    pub(super) fn apply<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
-        move |source| Self::Apply { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    pub(super) fn apply(kind: &str, name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Apply { kind: kind.to_owned(), name: name.to_owned(), source }
     }
 
-    pub(super) fn read<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
-        move |source| Self::Read { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    pub(super) fn read(kind: &str, name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Read { kind: kind.to_owned(), name: name.to_owned(), source }
     }
 
-    pub(super) fn delete<K: Resource<DynamicType = ()>>(name: &str) -> impl Fn(kube::Error) -> Self {
-        move |source| Self::Delete { kind: K::kind(&()).into_owned(), name: name.to_owned(), source }
+    pub(super) fn delete(kind: &str, name: &str) -> impl Fn(kube::Error) -> Self {
+        move |source| Self::Delete { kind: kind.to_owned(), name: name.to_owned(), source }
     }
 }
 

@@ -10,14 +10,14 @@ use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
 use launcher_workshop::app::SIDECAR_PORT;
 
 use super::digest::{metadata, selector};
-use crate::settings::OperatorSettings;
+use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;
 
 const SERVICE_PORT: i32 = 80;
 
 /// Builds the Service. It exposes only the sidecar's port of the pod, as port 80.
-pub(super) fn service(workshop: &Validated) -> Service {
-    Service {
+pub(crate) fn service(workshop: &Validated, _: &OperatorSettings) -> Option<Service> {
+    Some(Service {
         metadata: metadata(workshop),
         spec: Some(ServiceSpec {
             type_: Some("ClusterIP".to_owned()),
@@ -32,10 +32,14 @@ pub(super) fn service(workshop: &Validated) -> Service {
             ..ServiceSpec::default()
         }),
         status: None,
-    }
+    })
 }
 
-pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingress {
+/// Builds the Ingress; `None` if the Workshop is not exposed through an Ingress.
+pub(crate) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Option<Ingress> {
+    if settings.exposure() != Exposure::Ingress {
+        return None;
+    }
     let host = settings.host(&workshop.name);
     let annotations = settings.ingress_annotations.clone();
     let backend = IngressBackend {
@@ -50,7 +54,7 @@ pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingr
         .ingress_tls_secret
         .as_ref()
         .map(|secret| vec![IngressTLS { hosts: Some(vec![host.clone()]), secret_name: Some(secret.clone()) }]);
-    Ingress {
+    Some(Ingress {
         metadata: ObjectMeta { annotations: (!annotations.is_empty()).then_some(annotations), ..metadata(workshop) },
         spec: Some(IngressSpec {
             ingress_class_name: settings.ingress_class.clone(),
@@ -62,5 +66,5 @@ pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Ingr
             ..IngressSpec::default()
         }),
         status: None,
-    }
+    })
 }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use launcher_domain::{Clock, Entropy};
-use launcher_operator::build::KINDS;
+use launcher_operator::kind::plurals;
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};
@@ -326,12 +326,12 @@ pub(crate) fn with_routes(workshop: &Value) -> Cluster {
 
 /// The kinds of the objects of a workload, without the pod.
 pub(crate) fn route_kinds() -> impl Iterator<Item = &'static str> {
-    KINDS.into_iter().filter(|kind| *kind != "pods")
+    plurals().filter(|kind| *kind != "pods")
 }
 
 /// The requests that delete a workload.
 pub(crate) fn deletes() -> Vec<String> {
-    KINDS.iter().map(|kind| format!("DELETE {kind}")).collect()
+    plurals().map(|kind| format!("DELETE {kind}")).collect()
 }
 
 /// Returns the statuses that the operator wrote.

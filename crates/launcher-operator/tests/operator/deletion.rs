@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use launcher_operator::build::KINDS;
+use launcher_operator::kind::plurals;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, child, deletes, with_children};
@@ -38,7 +38,7 @@ async fn workshop_is_deleted_when_its_last_resource_is_gone() {
     let mut pod = pod_object(&json!({}));
     // The watch continues after this version. Without it, the operator would list the pods again.
     pod["metadata"]["resourceVersion"] = "1".into();
-    for kind in KINDS {
+    for kind in plurals() {
         let resource = if kind == "pods" { pod.clone() } else { child(&workshop) };
         assert_eq!(deletions(cluster().listed(kind, &resource)).await, Vec::<Value>::new(), "{kind}");
         let gone = cluster().listed(kind, &resource).vanishing(kind, Duration::from_secs(1), &resource);

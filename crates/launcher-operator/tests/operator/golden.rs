@@ -122,10 +122,10 @@ fn workshop_without_auth_middleware_has_no_ingress() {
     settings.ingress_annotations.clear();
     settings.ingress_annotations.insert("cert-manager.io/cluster-issuer".to_owned(), "letsencrypt".to_owned());
     let open = build(&validated, &settings);
-    assert_eq!((open.ingress, open.url), (None, None));
+    assert_eq!((open.others.get("Ingress"), open.url), (None, None));
     settings.ingress_gated_elsewhere = true;
     let protected = build(&validated, &settings);
-    assert!(protected.ingress.is_some());
+    assert!(protected.others.contains_key("Ingress"));
     assert_eq!(protected.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
 }
 
@@ -134,7 +134,7 @@ fn externally_routed_workshop_has_url_and_no_ingress() {
     let mut settings = settings();
     settings.workshops_routed_elsewhere = true;
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
-    assert_eq!(built.ingress, None);
+    assert_eq!(built.others.get("Ingress"), None);
     assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org/"));
 }
 
@@ -142,7 +142,7 @@ fn externally_routed_workshop_has_url_and_no_ingress() {
 fn blank_auth_middleware_annotation_creates_no_ingress() {
     let mut settings = settings();
     settings.ingress_annotations.values_mut().for_each(|value| *value = " ".to_owned());
-    assert_eq!(build(&validate(&workshop(|_| {})).unwrap(), &settings).ingress, None);
+    assert_eq!(build(&validate(&workshop(|_| {})).unwrap(), &settings).others.get("Ingress"), None);
 }
 
 #[test]
@@ -151,8 +151,7 @@ fn public_port_is_in_url_and_not_in_ingress_host() {
     settings.workshop_port = Some(8443);
     let built = build(&validate(&workshop(|_| {})).unwrap(), &settings);
     assert_eq!(built.url.as_deref(), Some("https://intro-abcdefghij.workshops.example.org:8443/"));
-    let host = built.ingress.and_then(|ingress| ingress.spec?.rules?.first()?.host.clone());
-    assert_eq!(host.as_deref(), Some("intro-abcdefghij.workshops.example.org"));
+    assert_eq!(built.others["Ingress"]["spec"]["rules"][0]["host"], "intro-abcdefghij.workshops.example.org");
 }
 
 #[test]

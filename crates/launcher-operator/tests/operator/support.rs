@@ -66,9 +66,9 @@ pub(crate) fn built(change: impl FnOnce(&mut Workshop)) -> Manifests {
 }
 
 /// Returns the metadata of the objects that end with the Workshop.
-pub(crate) fn metadata(built: &Manifests) -> Vec<&ObjectMeta> {
-    let Manifests { pod, claim: _, service, ingress, url: _ } = built;
-    [&pod.metadata, &service.metadata].into_iter().chain(ingress.as_ref().map(|it| &it.metadata)).collect()
+pub(crate) fn metadata(built: &Manifests) -> Vec<ObjectMeta> {
+    let others = built.others.values().map(|object| serde_json::from_value(object["metadata"].clone()).unwrap());
+    others.chain([built.pod.metadata.clone()]).collect()
 }
 
 /// Builds the pod of the minimal Workshop with these settings and this security profile.

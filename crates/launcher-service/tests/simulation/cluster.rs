@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::FailureCode;
-use launcher_operator::build::KINDS;
+use launcher_operator::kind::plurals;
 use serde_json::Value;
 
 use crate::objects::{Objects, is_leaving, owner, text};
@@ -16,7 +16,7 @@ use crate::trace::Trace;
 
 /// Kinds of objects that Workshops own.
 pub(crate) fn kinds_below() -> impl Iterator<Item = &'static str> {
-    KINDS.into_iter().chain(["secrets"])
+    plurals().chain(["secrets"])
 }
 
 /// The cluster's controllers and nodes.
