@@ -9,9 +9,6 @@ pub(crate) const FLEET_LABEL: &str = "workshoplauncher.dev/fleet";
 pub(crate) const WORKSHOP_LABEL: &str = "workshoplauncher.dev/workshop";
 pub(crate) const UID_LABEL: &str = "workshoplauncher.dev/uid";
 pub(crate) const PART_LABEL: &str = "workshoplauncher.dev/part";
-/// Label of a sidecar's container: workshops reach only permitted addresses, because the sidecar installs rules or has no
-/// network. The containers of versions before 0.1.0 lack it.
-pub(crate) const LIMITED_LABEL: &str = "workshoplauncher.dev/limits-network";
 /// Label of a container that only mounts a volume while its files are read. Its value is the identity of the fleet.
 /// This container has no [`FLEET_LABEL`], so the search for orphans does not end a long download.
 pub(crate) const READER_LABEL: &str = "workshoplauncher.dev/reads-volume-of";
@@ -71,8 +68,7 @@ pub(crate) fn volume_labels(fleet_id: &str) -> HashMap<String, String> {
 
 pub(crate) fn container_labels(fleet_id: &str, workshop: &str, uid: &str, part: Part) -> HashMap<String, String> {
     let own = [(FLEET_LABEL, fleet_id), (WORKSHOP_LABEL, workshop), (UID_LABEL, uid), (PART_LABEL, part.as_str())];
-    let limited = (part == Part::Sidecar).then_some((LIMITED_LABEL, "true"));
-    let own = own.into_iter().chain(limited).map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let own = own.map(|(name, value)| (name.to_owned(), value.to_owned()));
     workshop_labels().into_iter().chain(own).collect()
 }
 

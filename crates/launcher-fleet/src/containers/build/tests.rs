@@ -219,7 +219,6 @@ fn labels_name_fleet_workshop_uid_and_part() {
     assert_eq!(labels, expected);
     let sidecar = sidecar(&workshop(), &settings()).unwrap().labels.unwrap();
     assert_eq!(sidecar["workshoplauncher.dev/part"], "sidecar");
-    assert_eq!(sidecar["workshoplauncher.dev/limits-network"], "true");
 }
 
 #[test]

@@ -12,7 +12,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::{Engine, EngineError, EngineKind, LONG, SHORT};
-use crate::containers::names::{LIMITED_LABEL, PART_LABEL, UID_LABEL};
+use crate::containers::names::{PART_LABEL, UID_LABEL};
 use crate::machine::plain_tail;
 
 /// Interval of the attempts while another removal of the container is in progress.
@@ -166,10 +166,10 @@ impl Engine {
     }
 }
 
-/// Returns the uid, the part and the network limits, or `None` for a container that no launcher created.
-fn identity(labels: Option<&HashMap<String, String>>) -> Option<[Option<String>; 3]> {
+/// Returns the uid and the part, or `None` for a container that no launcher created.
+fn identity(labels: Option<&HashMap<String, String>>) -> Option<[String; 2]> {
     let label = |name| labels?.get(name).cloned();
-    Some([Some(label(UID_LABEL)?), Some(label(PART_LABEL)?), label(LIMITED_LABEL)])
+    Some([label(UID_LABEL)?, label(PART_LABEL)?])
 }
 
 fn state(Inspected { state, .. }: Inspected) -> ContainerState {
