@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::build::Manifests;
 use crate::context::Context;
-use crate::kind::KINDS;
-use crate::memory::{Applied as LastApply, Id, Version};
+use crate::kind::{KINDS, Kind};
+use crate::memory::{Applied as LastApply, Id};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};
@@ -56,10 +56,9 @@ pub(crate) async fn apply(
     let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
     let mut done = Ok(());
     for (kind, seen) in KINDS.iter().zip(seen).rev() {
-        let resource = kind.resource();
-        done = done.and(match others.get(&resource.kind) {
-            Some(wanted) => ensure_object(context, Id { name, uid }, &resource, wanted, seen).await,
-            None => delete_object(context, uid, &resource, seen).await,
+        done = done.and(match others.get(kind.name()) {
+            Some(wanted) => ensure_object(context, Id { name, uid }, *kind, wanted, seen).await,
+            None => delete_object(context, uid, &kind.resource(), seen).await,
         });
     }
     Ok((applied, done))
@@ -75,29 +74,22 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
     Ok(())
 }
 
-/// Returns a version that changes with every change of the object. It includes changes of annotations, because an
-/// Ingress names the auth middleware in an annotation.
-fn version(metadata: &ObjectMeta) -> Version {
-    (metadata.uid.clone(), metadata.resource_version.clone())
-}
-
 /// Applies an object. Sends no request if the memory shows that the object, as `seen`, is unchanged since its last apply.
 async fn ensure_object(
     context: &Context,
     id: Id<'_>,
-    resource: &ApiResource,
+    kind: &dyn Kind,
     wanted: &Value,
     seen: Option<ObjectMeta>,
 ) -> Result<(), ApplyError> {
-    let kind = &resource.kind;
-    let last = seen.map(|seen| LastApply::new(wanted, version(&seen)));
-    if last.is_some_and(|last| context.memory.is_applied(id.uid, kind, &last)) {
+    let last = seen.map(|seen| LastApply::new(wanted, &seen));
+    if last.is_some_and(|last| context.memory.is_applied(id.uid, kind.name(), last)) {
         return Ok(());
     }
     context.fence.check()?;
-    let applied = context.untyped(resource).patch(id.name, &server_side_apply(), &Patch::Apply(wanted)).await;
-    let applied = applied.map_err(ApplyError::apply(kind, id.name))?;
-    context.memory.record_applied(id, kind, LastApply::new(wanted, version(&applied.metadata)));
+    let applied = context.untyped(&kind.resource()).patch(id.name, &server_side_apply(), &Patch::Apply(wanted)).await;
+    let applied = applied.map_err(ApplyError::apply(kind.name(), id.name))?;
+    context.memory.record_applied(id, kind.name(), LastApply::new(wanted, &applied.metadata));
     Ok(())
 }
 

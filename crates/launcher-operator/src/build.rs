@@ -37,14 +37,14 @@ pub struct Manifests {
     pub claim: Option<PersistentVolumeClaim>,
     /// The other objects, by their kind.
     #[serde(flatten)]
-    pub others: BTreeMap<String, Value>,
+    pub others: BTreeMap<&'static str, Value>,
     /// URL for the owner; `None` if the Workshop is not exposed.
     pub url: Option<String>,
 }
 
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
-    let other = |kind: &&dyn Kind| Some((kind.resource().kind, kind.build(workshop, settings)?));
+    let other = |kind: &&dyn Kind| Some((kind.name(), kind.build(workshop, settings)?));
     Manifests {
         pod: pod::pod(workshop, settings),
         claim: storage::claim(workshop, settings),

@@ -98,7 +98,7 @@ impl Children {
     pub(crate) fn has_others(&self, namespace: &str, workshop: &Workshop, wanted: &Manifests) -> bool {
         let uid = workshop.uid().unwrap_or_default();
         KINDS.iter().zip(self.others(namespace, &workshop.name_any())).all(|(kind, found)| {
-            !wanted.others.contains_key(&kind.resource().kind) || found.is_some_and(|found| is_owned_by(&found, &uid))
+            !wanted.others.contains_key(kind.name()) || found.is_some_and(|found| is_owned_by(&found, &uid))
         })
     }
 

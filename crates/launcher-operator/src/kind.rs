@@ -27,6 +27,9 @@ pub fn plurals() -> impl Iterator<Item = &'static str> {
 
 /// A kind of objects with the name of their Workshop. A Workshop has at most one of each kind.
 pub(crate) trait Kind: Sync {
+    /// The name of the kind, such as `Service`.
+    fn name(&self) -> &'static str;
+
     fn plural(&self) -> &'static str;
 
     fn resource(&self) -> ApiResource;
@@ -41,6 +44,10 @@ pub(crate) trait Kind: Sync {
 struct Built<K>(fn(&Validated, &OperatorSettings) -> Option<K>);
 
 impl<K: Object + k8s_openapi::Resource + Serialize + Send + Sync + 'static> Kind for Built<K> {
+    fn name(&self) -> &'static str {
+        K::KIND
+    }
+
     fn plural(&self) -> &'static str {
         K::URL_PATH_SEGMENT
     }

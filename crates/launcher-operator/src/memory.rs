@@ -41,7 +41,7 @@ struct Facts {
     /// Beginnings of the conditions in which it is now, in the order of [`Since`].
     since: [Option<Timestamp>; 4],
     /// Last apply of each of its objects, by kind.
-    applied: Vec<(String, Applied)>,
+    applied: Vec<(&'static str, Applied)>,
     /// Last version of its last disrupted pod, also after the pod is gone. The cluster can delete a pod at once: the watch
     /// cache then has no pod. Only this version shows that the cluster deleted it, and not an administrator.
     disrupted: Option<Box<Pod>>,
@@ -49,23 +49,18 @@ struct Facts {
     volume: Option<String>,
 }
 
-/// One apply: the hash of the applied object, and the object's version after it. The operator does not apply an unchanged
-/// object again, so a reconcile without changes sends no request to the API server.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Applied {
-    hash: u64,
-    version: Version,
-}
-
-/// UID of an object, and its resource version.
-pub(crate) type Version = (Option<String>, Option<String>);
+/// One apply: a hash of the applied object, and of the object's uid and resource version after it. The operator does not
+/// apply an unchanged object again, so a reconcile without changes sends no request to the API server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Applied(u64);
 
 impl Applied {
-    /// Describes an apply of `wanted` after which the object had `version`.
-    pub(crate) fn new(wanted: &impl Serialize, version: Version) -> Self {
+    /// Describes an apply of `wanted` after which the object had this metadata.
+    pub(crate) fn new(wanted: &impl Serialize, after: &ObjectMeta) -> Self {
         let mut hasher = DefaultHasher::new();
         serde_json::to_string(wanted).unwrap_or_default().hash(&mut hasher);
-        Self { hash: hasher.finish(), version }
+        (&after.uid, &after.resource_version).hash(&mut hasher);
+        Self(hasher.finish())
     }
 }
 
@@ -135,15 +130,14 @@ impl Memory {
     }
 
     /// True if this was the last apply of the Workshop's object of a kind.
-    pub(crate) fn is_applied(&self, uid: &str, kind: &str, applied: &Applied) -> bool {
-        let all = lock(&self.0);
-        all.get(uid).is_some_and(|facts| facts.applied.iter().any(|(of, last)| of == kind && last == applied))
+    pub(crate) fn is_applied(&self, uid: &str, kind: &'static str, applied: Applied) -> bool {
+        lock(&self.0).get(uid).is_some_and(|facts| facts.applied.contains(&(kind, applied)))
     }
 
-    pub(crate) fn record_applied(&self, id: Id<'_>, kind: &str, applied: Applied) {
+    pub(crate) fn record_applied(&self, id: Id<'_>, kind: &'static str, applied: Applied) {
         self.change(id, |facts| {
-            facts.applied.retain(|(of, _)| of != kind);
-            facts.applied.push((kind.to_owned(), applied));
+            facts.applied.retain(|(of, _)| *of != kind);
+            facts.applied.push((kind, applied));
         });
     }
 
@@ -195,17 +189,17 @@ mod tests {
     #[test]
     fn later_workshop_of_the_same_name_inherits_nothing() {
         let memory = Memory::default();
-        let applied = Applied::new(&"object", (Some("uid".to_owned()), Some("1".to_owned())));
+        let applied = Applied::new(&"object", &ObjectMeta::default());
         memory.failed(ONE);
         memory.record(ONE, Since::PullFails, at(1));
-        memory.record_applied(ONE, "Service", applied.clone());
+        memory.record_applied(ONE, "Service", applied);
 
         assert_eq!(memory.failed(NEXT), FIRST_DELAY);
         assert_eq!(memory.record(NEXT, Since::PullFails, at(9)), at(9));
-        assert!(!memory.is_applied("2", "Service", &applied));
+        assert!(!memory.is_applied("2", "Service", applied));
         memory.forget("1");
         assert_eq!(memory.record(NEXT, Since::PullFails, at(10)), at(9));
-        assert!(!memory.is_applied("1", "Service", &applied));
+        assert!(!memory.is_applied("1", "Service", applied));
         memory.forget_name("lab");
         assert!(lock(&memory.0).is_empty());
     }
