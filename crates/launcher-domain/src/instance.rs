@@ -133,7 +133,7 @@ impl Observation {
     /// Returns the observation without these secret values in the texts of a failure: see [`SecretValues::redact`].
     #[must_use]
     pub fn redacted(mut self, secrets: &SecretValues) -> Self {
-        self.report.log_tail = self.report.log_tail.map(|tail| secrets.redact(&tail));
+        self.report = self.report.redacted(secrets);
         if let ObservedPhase::Failed(reason) = self.phase {
             self.phase = ObservedPhase::Failed(reason.redacted(secrets));
         }
@@ -304,6 +304,26 @@ text_enum! {
         Failed = "failed",
         /// Another program or a person deleted the Workshop.
         Lost = "lost",
+    }
+}
+
+impl EndReason {
+    /// True if a person ended the instance while it was wanted.
+    #[must_use]
+    pub fn is_requested(self) -> bool {
+        match self {
+            Self::Owner | Self::Admin | Self::Teacher => true,
+            Self::Expired | Self::Failed | Self::Lost => false,
+        }
+    }
+
+    /// True if the owner may not have seen the end: not the owner ended the instance, and no failure was shown before.
+    #[must_use]
+    pub fn is_unexpected(self) -> bool {
+        match self {
+            Self::Admin | Self::Teacher | Self::Expired | Self::Lost => true,
+            Self::Owner | Self::Failed => false,
+        }
     }
 }
 

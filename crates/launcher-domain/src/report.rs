@@ -7,6 +7,7 @@ use crate::crash::Crash;
 use crate::instance::{InstanceState, Observation, ObservedPhase, StartStep};
 use crate::listening::ListensElsewhere;
 use crate::material::MaterialReport;
+use crate::secrets::SecretValues;
 use crate::text_enum::known;
 
 /// Report of a fleet about one workshop. The status of a Workshop has these fields beside its phase, and the row of an
@@ -41,47 +42,90 @@ pub struct Report {
     pub frame_url: Option<String>,
 }
 
+/// The fields of a report by the phases in which they hold. A field is in one part; the others lack it.
+struct Parts {
+    start: Report,
+    run: Report,
+    failure: Report,
+    /// In every phase.
+    lasting: Report,
+}
+
 impl Report {
+    fn parts(&self) -> Parts {
+        let all = self.clone();
+        let Self { start_step, start_progress, listens_elsewhere, log_tail, last_crash, material, url, frame_url } =
+            all;
+        let none = Self::default;
+        Parts {
+            start: Self { start_step, start_progress, listens_elsewhere, ..none() },
+            run: Self { url, frame_url, ..none() },
+            failure: Self { log_tail, ..none() },
+            lasting: Self { last_crash, material, ..none() },
+        }
+    }
+
+    /// Returns the fields of a start.
+    #[must_use]
+    pub fn of_start(&self) -> Self {
+        self.parts().start
+    }
+
+    /// Returns the fields of a running workshop: its URLs.
+    #[must_use]
+    pub fn of_run(&self) -> Self {
+        self.parts().run
+    }
+
     /// Returns the fields that every phase keeps: the last crash, and the report about the course material.
     #[must_use]
     pub fn lasting(&self) -> Self {
-        Self { last_crash: self.last_crash.clone(), material: self.material.clone(), ..Self::default() }
+        self.parts().lasting
     }
 
     /// Returns the report of an instance in this state after the fleet's report `seen`: the fields of its phase, and those
     /// that every phase keeps.
     pub(crate) fn next(&self, seen: &Observation, state: InstanceState) -> Self {
-        let Self {
-            start_step,
-            start_progress,
-            listens_elsewhere,
-            log_tail,
-            last_crash: _,
-            material: _,
-            url,
-            frame_url,
-        } = seen.report.clone();
-        let lasting = seen.report.lasting().after(self);
-        match seen.phase {
-            ObservedPhase::Starting if state == InstanceState::Starting => {
-                Self { start_step, start_progress, listens_elsewhere, ..lasting }
-            }
-            ObservedPhase::Starting => Self { url: self.url.clone(), frame_url: self.frame_url.clone(), ..lasting },
-            ObservedPhase::Running => Self { url, frame_url, ..lasting },
-            ObservedPhase::Failed(_) => Self { log_tail, ..lasting },
-            ObservedPhase::Expired => lasting,
-        }
+        let Parts { start, run, failure, lasting } = seen.report.parts();
+        let of_phase = match seen.phase {
+            ObservedPhase::Starting if state == InstanceState::Starting => start,
+            ObservedPhase::Starting => self.of_run(),
+            ObservedPhase::Running => run,
+            ObservedPhase::Failed(_) => failure,
+            ObservedPhase::Expired => Self::default(),
+        };
+        of_phase.after(&lasting.after(self))
     }
 
     /// Returns the report without the fields of a start.
     pub(crate) fn without_start(&self) -> Self {
-        Self { start_step: None, start_progress: None, listens_elsewhere: None, ..self.clone() }
+        let all = self.clone();
+        let Self {
+            start_step: _,
+            start_progress: _,
+            listens_elsewhere: _,
+            log_tail,
+            last_crash,
+            material,
+            url,
+            frame_url,
+        } = all;
+        Self { log_tail, last_crash, material, url, frame_url, ..Self::default() }
     }
 
     /// Returns the report after the end of the workload: without the fields of a start, and without URLs.
     #[must_use]
     pub fn without_workload(&self) -> Self {
-        Self { url: None, frame_url: None, ..self.without_start() }
+        let Parts { start: _, run: _, failure, lasting } = self.parts();
+        failure.after(&lasting)
+    }
+
+    /// Returns the report without these secret values in the text of the app.
+    pub(crate) fn redacted(self, secrets: &SecretValues) -> Self {
+        let Self { start_step, start_progress, listens_elsewhere, log_tail, last_crash, material, url, frame_url } =
+            self;
+        let log_tail = log_tail.map(|tail| secrets.redact(&tail));
+        Self { start_step, start_progress, listens_elsewhere, log_tail, last_crash, material, url, frame_url }
     }
 
     /// Returns this report with the lasting fields of a later report, where that one has any.

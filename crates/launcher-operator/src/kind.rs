@@ -64,3 +64,18 @@ impl<K: Object + k8s_openapi::Resource + Serialize + Send + Sync + 'static> Kind
         metadata_cache::<K>()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::plurals;
+
+    #[test]
+    fn role_of_the_operator_allows_all_changes_of_each_kind() {
+        let granted = include_str!("../../../deploy/permissions.txt").split("workshop-operator\n").nth(1).unwrap();
+        for plural in plurals() {
+            let of_kind = |line: &&str| line.trim_start().split(['.', ':']).next() == Some(plural);
+            let verbs = granted.lines().find(of_kind).and_then(|line| line.split_once(": ")).map(|(_, verbs)| verbs);
+            assert_eq!(verbs, Some("[list watch create patch delete]"), "{plural} in deploy/rbac.yaml");
+        }
+    }
+}

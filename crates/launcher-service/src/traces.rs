@@ -31,9 +31,7 @@ pub(crate) fn record_change(before: &Instance, after: &Instance, now: Timestamp)
         InstanceState::Failed => after.reason.as_ref().map(|reason| reason.code.as_str()),
         // A termination by the owner or an admin is not an error of the start.
         InstanceState::Terminating | InstanceState::Terminated => {
-            let is_unrequested =
-                |reason: &EndReason| !matches!(reason, EndReason::Owner | EndReason::Admin | EndReason::Teacher);
-            after.end_reason.filter(is_unrequested).map(EndReason::as_str)
+            after.end_reason.filter(|reason| !reason.is_requested()).map(EndReason::as_str)
         }
         InstanceState::Queued | InstanceState::Starting | InstanceState::Suspending | InstanceState::Suspended => {
             return;

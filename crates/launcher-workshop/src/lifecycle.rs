@@ -342,7 +342,7 @@ impl<'a> Previous<'a> {
 
     /// Returns the status of a Workshop without an app for this reason. The condition about its routes stays.
     fn without_app(&self, spec: &WorkshopSpec, step: StartStep, why: &str, message: &str) -> WorkshopStatus {
-        let report = Report { start_step: Some(step), ..Report::default() };
+        let report = starting(step, &Report::default());
         let ready = self.not_ready(why, message, self.now);
         self.live(spec, Phase::Starting, report, [ready].into_iter().chain(self.known(EXPOSED).cloned()).collect())
     }
@@ -372,22 +372,21 @@ impl<'a> Previous<'a> {
         let Workload { app, crash, moved, report, routes, archive_address, restore_address, is_outdated } = workload;
         let (app, crash) = self.judge(app, crash);
         let moved_at = moved.as_ref().map_or_else(|| self.last_move(), |moved| moved.at);
-        let seen = Report { last_crash: crash.or(moved), material: report.material.clone(), ..Report::default() };
+        let seen = Report { last_crash: crash.or(moved), ..report.lasting() };
         self.lasting = seen.after(&self.lasting);
         let conditions = |ready: Option<Condition>| ready.into_iter().chain(self.exposed(&routes)).collect();
         let (status, action) = match app {
             App::Failed(failure) => return self.fail(failure),
             App::Ready => {
-                let report = Report { url: report.url, frame_url: report.frame_url, ..Report::default() };
                 let ready = self.condition(READY, true, "Answers", "", self.now);
-                let status = self.live(spec, Phase::Running, report, conditions(Some(ready)));
+                let status = self.live(spec, Phase::Running, report.of_run(), conditions(Some(ready)));
                 let action = self.wait(spec, status.ready_at, &[]);
                 (WorkshopStatus { archive_address, ..status }, action)
             }
             App::Ended => {
                 let step = StartStep::RestartingApp;
                 let conditions = conditions(Some(self.not_ready("Starting", step.as_str(), self.now)));
-                (self.live(spec, Phase::Starting, starting(step, Report::default()), conditions), Action::Restart)
+                (self.live(spec, Phase::Starting, starting(step, &Report::default()), conditions), Action::Restart)
             }
             App::Starting(start) => {
                 let Start { step, seen, timeout, mut deadlines, look_again } = start;
@@ -406,7 +405,7 @@ impl<'a> Previous<'a> {
                 // The wait for the app does not count during a step with a progress.
                 let counts = report.start_progress.is_none();
                 let conditions = conditions(counts.then(|| self.not_ready("Starting", step.as_str(), seen)));
-                let status = self.live(spec, Phase::Starting, starting(step, report), conditions);
+                let status = self.live(spec, Phase::Starting, starting(step, &report), conditions);
                 (WorkshopStatus { restore_address, ..status }, action)
             }
         };
@@ -494,6 +493,6 @@ impl<'a> Previous<'a> {
     }
 }
 
-fn starting(step: StartStep, Report { start_progress, listens_elsewhere, .. }: Report) -> Report {
-    Report { start_step: Some(step), start_progress, listens_elsewhere, ..Report::default() }
+fn starting(step: StartStep, observed: &Report) -> Report {
+    Report { start_step: Some(step), ..observed.of_start() }
 }

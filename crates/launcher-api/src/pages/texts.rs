@@ -307,7 +307,26 @@ pub(crate) fn sentence(detail: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use launcher_domain::ActivityAction;
+
     use super::*;
+
+    #[test]
+    fn each_name_of_the_domain_has_a_text() {
+        let names =
+            |prefix: &str, all: &[&str]| -> Vec<String> { all.iter().map(|one| format!("{prefix}-{one}")).collect() };
+        let keys = [
+            names("activity", &ActivityAction::ALL.map(ActivityAction::as_str)),
+            names("app", &AppType::ALL.map(AppType::as_str)),
+            names("end", &EndReason::ALL.map(EndReason::as_str)),
+            names("failure", &FailureCode::ALL.map(FailureCode::as_str)),
+            names("state", &InstanceState::ALL.map(InstanceState::as_str)),
+            names("step", &StartStep::ALL.map(StartStep::as_str)),
+        ];
+        let english = Language::english();
+        let missing: Vec<&String> = keys.iter().flatten().filter(|key| !english.has(key)).collect();
+        assert_eq!(missing, Vec::<&String>::new());
+    }
 
     #[test]
     fn incomplete_count_is_a_lower_bound() {

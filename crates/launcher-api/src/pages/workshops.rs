@@ -233,10 +233,7 @@ async fn just_ended(visitor: &Visitor, workshops: &[WorkshopView]) -> Result<Opt
     let now = visitor.launcher.clock().now();
     let is_shown = |ended: &ListedInstance| {
         let ListedInstance { instance, .. } = ended;
-        let is_unexpected = matches!(
-            instance.end_reason,
-            Some(EndReason::Expired | EndReason::Admin | EndReason::Teacher | EndReason::Lost)
-        );
+        let is_unexpected = instance.end_reason.is_some_and(EndReason::is_unexpected);
         let has_lost_files = instance.snapshot.as_ref().is_some_and(|snapshot| snapshot.state == SnapshotState::Failed);
         (is_unexpected || has_lost_files)
             && instance.ended_at.is_some_and(|at| now.duration_since(at) < SHOWS_END)
