@@ -11,6 +11,7 @@ from engine import Docker
 from harness import wait_for
 from world import ALICE, BOTH, PLACE, QUICK, World
 
+pytestmark = pytest.mark.container_faults
 BUSYBOX = ["/bin/busybox", "sh", "-c"]
 # An app that first fills the disk, then answers.
 FILL = "/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"

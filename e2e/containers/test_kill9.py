@@ -6,9 +6,11 @@ KILL9_LAUNCHES and KILL9_SEED in the environment set the number of launches and 
 import os
 import random
 
+import pytest
 from harness import ADMIN, Promises, seed_of, wait_for
 from world import BOTH
 
+pytestmark = pytest.mark.container_faults
 SETTINGS = {"SERVICE_LOG": "warn"}
 LAUNCHES_A_ROUND = 5
 LAUNCHES = int(os.environ.get("KILL9_LAUNCHES") or 50)

@@ -7,6 +7,7 @@ from harness import wait_for
 from network import INTERNET, METADATA
 from world import BOTH, ENGINE, QUICK_TO_END, WORK, World, engine, gained, probe
 
+pytestmark = pytest.mark.container_faults
 COUNT = 5 if ENGINE == "docker" else 2
 
 
