@@ -18,7 +18,7 @@ from network import INTERNET, in_surroundings
 from notebook import run_cell
 from saved_files import downloaded, saved_files
 from websockets.exceptions import WebSocketException
-from world import ALICE, BOB, BOTH, IMAGES, JUPYTER, PLACE, QUICK_TO_END, SHELL, WORK, World
+from world import ALICE, BOB, BOTH, IMAGES, JUPYTER, PLACE, SHELL, WORK, World
 
 TOKEN = {"name": "TOKEN", "label": "Token", "kind": "secret"}
 # Without a volume: the files of this directory are saved at the end.
@@ -42,7 +42,7 @@ def loading(world):
     with git_server(INTERNET, is_slow=True, network=in_surroundings(PLACE)) as course:
         course.push({"lesson.txt": "lesson\n"})
         source = {"kind": "git", "url": course.url, "target": "lesson"}
-        template = world.template(QUICK_TO_END, name="loading", storage=WORK, material={"sources": [source]})
+        template = world.template(SHELL, name="loading", storage=WORK, material={"sources": [source]})
         name = world.launch(template)
         wait_for("the program to load the material", lambda: world.containers(name, "material"))
         world.restart()
@@ -57,7 +57,7 @@ def unsaved(tmp_path_factory):
     try:
         (folder / "filler").write_bytes(bytes(1000 << 10))
         with World(SERVICE_SNAPSHOT_STORE=str(folder)) as world:
-            name = world.running(QUICK_TO_END, name="unsaved", storage=UNKEPT)
+            name = world.running(SHELL, name="unsaved", storage=UNKEPT)
             world.shell(name, "echo unsaved > ~/file")
             world.end(name, ALICE)
             yield world, name, folder
@@ -86,9 +86,9 @@ def expiring(world):
     """Workshops that expire while the other tests run, {what: (template, instance)}, each with the file /work/file or
     /home/jovyan/file."""
     templates = {
-        "ended": world.template(QUICK_TO_END, name="ended", storage=WORK, **EXTENDED),
-        "paused": world.template(QUICK_TO_END, name="paused", storage=WORK | {"at_expiry": "suspend"}, **SHORT),
-        "saved": world.template(QUICK_TO_END, name="saved", storage=UNKEPT, **SHORT),
+        "ended": world.template(SHELL, name="ended", storage=WORK, **EXTENDED),
+        "paused": world.template(SHELL, name="paused", storage=WORK | {"at_expiry": "suspend"}, **SHORT),
+        "saved": world.template(SHELL, name="saved", storage=UNKEPT, **SHORT),
     }
     launched = {what: world.launch(template) for what, template in templates.items()}
     rows = {what: world.until(name, "running") for what, name in launched.items()}
@@ -158,7 +158,7 @@ def test_next_launch_and_download_after_failures_have_the_last_saved_byte(world)
 
 @pytest.mark.podman
 def test_set_user_id_program_and_device_file_in_kept_files_give_no_rights(world):
-    template = world.template(QUICK_TO_END, storage=WORK)
+    template = world.template(SHELL, storage=WORK)
     first = world.launched(template)
     world.shell(first, "cp /usr/local/bin/become-root /work/; echo mine > /work/file")
     assert world.run(first, "mknod", "/work/disk", "b", "7", "0")[0] != 0
@@ -181,7 +181,7 @@ def test_set_user_id_program_and_device_file_in_kept_files_give_no_rights(world)
 
 
 def test_paused_workshop_has_no_containers_and_is_resumed_with_its_files_and_secrets(world):
-    template, values = world.template(QUICK_TO_END, name="pausing", storage=WORK, parameters=[TOKEN]), {"TOKEN": "hunter2"}
+    template, values = world.template(SHELL, name="pausing", storage=WORK, parameters=[TOKEN]), {"TOKEN": "hunter2"}
     name = world.launched(template, parameters=values)
     before = world.instance(name)
     world.shell(name, "echo kept > /work/file")
@@ -202,7 +202,7 @@ def test_paused_workshop_has_no_containers_and_is_resumed_with_its_files_and_sec
 
 
 def test_launcher_is_killed_during_the_end_of_a_workshop_and_its_files_are_saved(world):
-    name = world.running(QUICK_TO_END, name="without a volume", storage=UNKEPT)
+    name = world.running(SHELL, name="without a volume", storage=UNKEPT)
     world.shell(name, "mkdir ~/notes; echo secret > ~/notes/private; chmod 600 ~/notes/private")
     world.end(name, ALICE)
     world.restart()

@@ -14,7 +14,7 @@ import pytest
 from git_server import git_server, new_certificate
 from harness import wait_for
 from network import INTERNET, in_surroundings
-from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, WORK, World
+from world import ALICE, BOB, IMAGES, PLACE, SHELL, WORK, World
 
 PASSWORD = secrets.token_hex(16)
 TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
@@ -79,7 +79,7 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
             # Proves that the server demands the password.
             {"kind": "git", "url": exam.url, "target": "refused"},
         ]
-        template = world.template(QUICK_TO_END, storage=WORK, material={"sources": sources})
+        template = world.template(SHELL, storage=WORK, material={"sources": sources})
         lesson.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
         exam.push({"question.txt": "question 1\n"})
 
@@ -114,7 +114,7 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
 def test_killed_program_stops_no_start_and_the_next_launch_has_edit_and_push(world):
     with git_server(INTERNET, network=in_surroundings(PLACE)) as course:
         source = {"kind": "git", "url": course.url, "target": "course"}
-        template = world.template(QUICK_TO_END, name="killed", storage=WORK, material={"sources": [source]})
+        template = world.template(SHELL, name="killed", storage=WORK, material={"sources": [source]})
         course.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
         first = world.launch(template)
         assert outcomes(world, first) == {"course": "placed"}

@@ -5,7 +5,7 @@ import json
 import pytest
 from harness import wait_for
 from network import INTERNET, METADATA
-from world import BOTH, ENGINE, QUICK_TO_END, WORK, World, engine, gained, probe
+from world import BOTH, ENGINE, SHELL, WORK, World, engine, gained, probe
 
 pytestmark = pytest.mark.container_faults
 COUNT = 5 if ENGINE == "docker" else 2
@@ -14,7 +14,7 @@ COUNT = 5 if ENGINE == "docker" else 2
 @pytest.fixture(scope="module")
 def names(world):
     """Running workshops, whose storage is kept."""
-    templates = [world.template(QUICK_TO_END, name=f"workshop {number}", storage=WORK) for number in range(COUNT)]
+    templates = [world.template(SHELL, name=f"workshop {number}", storage=WORK) for number in range(COUNT)]
     launched = [world.launch(template) for template in templates]
     for name in launched:
         world.until(name, "running")
@@ -116,11 +116,11 @@ def test_launch_and_end_while_the_engine_is_down_take_effect_afterwards(world):
 @pytest.mark.podman
 def test_running_workshop_keeps_its_network_rules_when_the_internet_is_closed():
     with World() as world:
-        name = world.running(QUICK_TO_END)
+        name = world.running(SHELL)
         world.launcher.kill()
         stop_all(world)
         world.launcher.environment["SERVICE_CONTAINER_INTERNET"] = "false"
         world.launcher.start()
         world.until_answering(name)
         assert_isolated(world, name, "10.99.0.1")
-        assert_isolated(world, world.running(QUICK_TO_END), INTERNET)
+        assert_isolated(world, world.running(SHELL), INTERNET)

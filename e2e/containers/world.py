@@ -25,8 +25,6 @@ RESOURCES = {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "16Mi", "m
 QUICK = {"name": "quick", "app_type": "custom", "image": f"{IMAGES}/quick:test", "port": 8888, "resources": RESOURCES}
 # An app that runs its owner's commands.
 SHELL = QUICK | {"name": "shell", "image": f"{IMAGES}/shell:test"}
-# The same app, which ends at SIGTERM. By default, the first process of a container ignores it, and its end takes 5 seconds.
-QUICK_TO_END = SHELL | {"command": ["bash", "-c", "trap exit TERM; python3 /opt/workshop/app.py & wait"]}
 JUPYTER = {
     "name": "JupyterLab",
     "app_type": "notebook",
