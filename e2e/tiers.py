@@ -111,7 +111,7 @@ TIERS = [
     Tier("engine_docker", "the container fleet and its client of the engine on Docker: the Rust tests", "need_engines",
          "engine_tests docker", cpus=0.5),
     Tier("engine_podman", "the same tests on Podman", "need_engines", "engine_tests podman", cpus=0.5),
-    real("kill9", "kill -9 at random moments, a locked database, full disks, ends: nothing lost, duplicated or orphaned",
+    real("kill9", "kill -9 at random moments, full disks, ends: nothing lost, duplicated or orphaned",
          "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=0.8),
     real("server", "one server for real: setup, login, upgrade, backup, restore", "need_browser; need_engines; e2e/server/live.sh needs",
          "e2e/server/live.sh docker", cpus=0.8, builds=("programs-server",)),

@@ -13,7 +13,7 @@ from world import BOTH
 pytestmark = pytest.mark.container_faults
 SETTINGS = {"SERVICE_LOG": "warn"}
 LAUNCHES_A_ROUND = 5
-LAUNCHES = int(os.environ.get("KILL9_LAUNCHES") or 50)
+LAUNCHES = int(os.environ.get("KILL9_LAUNCHES") or 25)
 # Upper bounds of the seconds from the first request to the kill: during the requests, and during the steps of starts.
 LATEST_KILL_SECONDS = (0.02, 0.2, 0.6, 1.2, 2)
 SETTLED = {"running", "failed"}

@@ -8,7 +8,7 @@ from network import INTERNET, METADATA
 from world import BOTH, ENGINE, SHELL, WORK, World, engine, gained, probe
 
 pytestmark = pytest.mark.container_faults
-COUNT = 5 if ENGINE == "docker" else 2
+COUNT = 3 if ENGINE == "docker" else 2
 
 
 @pytest.fixture(scope="module")
@@ -28,11 +28,11 @@ def stop_all(world):
 
 
 def restart(world, how):
-    """Restarts the engine: by a stop, by a kill, or with the whole server, launcher and all. With "interrupted", the
-    launcher is killed again while it starts the containers.
+    """Restarts the engine: by a stop, by a kill, or with the whole server, whose launcher is killed again while it starts the
+    containers ("interrupted").
     """
-    running, with_launcher = engine(), how in ("server", "interrupted")
-    if with_launcher:
+    running = engine()
+    if how == "interrupted":
         world.launcher.kill()
         stop_all(world)
     if how == "killed":
@@ -43,9 +43,7 @@ def restart(world, how):
     if how == "interrupted":
         world.launcher.start()
         wait_for("a container to run", lambda: "running" in {each["State"] for each in world.containers()})
-        world.launcher.kill()
-    if with_launcher:
-        world.launcher.start()
+        world.restart()
 
 
 def assert_isolated(world, name, *refused):
@@ -56,7 +54,7 @@ def assert_isolated(world, name, *refused):
 
 
 @pytest.mark.parametrize("how", [
-    "stopped", pytest.param("killed", marks=pytest.mark.podman), pytest.param("server", marks=pytest.mark.podman), "interrupted",
+    "stopped", pytest.param("killed", marks=pytest.mark.podman), pytest.param("interrupted", marks=pytest.mark.podman),
 ])
 def test_all_workshops_come_back_with_their_files_and_network_rules(world, names, how):
     for number, name in enumerate(names):

@@ -5,7 +5,7 @@ import os
 import pathlib
 import stat
 
-from attack import Refused
+from attack import refuse
 
 # File systems of the kernel. Their files are the subject of other probes.
 KERNEL = ("/proc", "/sys")
@@ -137,7 +137,3 @@ def handle(path):
         return f"{path} is open by its handle"
     finally:
         os.close(folder)
-
-
-def refuse(reason):
-    raise Refused(reason)

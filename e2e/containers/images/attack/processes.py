@@ -6,7 +6,7 @@ import os
 import pathlib
 import signal
 
-from attack import Refused
+from attack import Refused, refuse
 
 
 def commands():
@@ -70,7 +70,3 @@ def kill_all():
     """Sends SIGKILL to every process that this one may signal. It ends itself last."""
     os.kill(-1, signal.SIGKILL)
     return "sent"
-
-
-def refuse(reason):
-    raise Refused(reason)
