@@ -53,7 +53,6 @@ def call(name):
 
 
 def new_namespace(kind):
-    """Creates a namespace of this kind."""
     check(LIBRARY.unshare(NAMESPACES[kind]))
     return f"a new {kind} namespace"
 
@@ -83,13 +82,11 @@ def mount(kind):
 
 
 def remount(path):
-    """Remounts this path with write access."""
     check(LIBRARY.mount(b"none", path.encode(), None, ctypes.c_ulong(32 | 4096), None))
     return f"{path} is remounted"
 
 
 def setuid(program="/usr/local/bin/become-root"):
-    """Runs a setuid program."""
     done = subprocess.run([program], capture_output=True, text=True)
     if done.returncode != 0:
         raise Refused(done.stdout + done.stderr)
@@ -121,7 +118,6 @@ def privileges(allowed=""):
 
 
 def raise_limit(name, value):
-    """Raises a hard limit of this process."""
     import resource
 
     try:
@@ -132,12 +128,10 @@ def raise_limit(name, value):
 
 
 def priority():
-    """Raises the priority of this process."""
     os.setpriority(os.PRIO_PROCESS, 0, -10)
     return "priority -10"
 
 
 def realtime():
-    """Asks for real-time scheduling."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     return "real-time scheduling"

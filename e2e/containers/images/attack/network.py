@@ -25,7 +25,6 @@ ENGINE_NAMES = "127.0.0.11"
 
 
 def tcp(host, port):
-    """Opens a TCP connection."""
     with socket.create_connection((host, int(port)), SECONDS) as connection:
         return f"connected to {connection.getpeername()[0]} port {port}"
 
@@ -43,7 +42,6 @@ def http_as(host, port, email, path="/api/v1/instances/", name="localhost"):
 
 
 def unix_http_as(path, email, name):
-    """Sends an HTTP request with a forged identity to a Unix socket."""
     connection = http.client.HTTPConnection("unix", timeout=SECONDS)
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(SECONDS)
@@ -67,7 +65,6 @@ def udp(host, port):
 
 
 def icmp(host):
-    """Sends an ICMP echo request without a raw socket."""
     is_v6 = ":" in host
     protocol = socket.IPPROTO_ICMPV6 if is_v6 else socket.IPPROTO_ICMP
     with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM, protocol) as sender:
@@ -123,7 +120,6 @@ def neighbour_names(own, server=ENGINE_NAMES):
 
 
 def bound_to_device(host, port, device="eth0"):
-    """Opens a TCP connection that must leave by this device."""
     with socket.socket() as sender:
         sender.settimeout(SECONDS)
         sender.setsockopt(socket.SOL_SOCKET, SO_BINDTODEVICE, device.encode() + b"\0")
@@ -158,13 +154,11 @@ def socket_option(name):
 
 
 def open_socket(family, kind="SOCK_RAW", protocol="0"):
-    """Opens a socket of this family and kind."""
     with socket.socket(getattr(socket, family), getattr(socket, kind), int(protocol)):
         return f"{family} {kind} is open"
 
 
 def interface_flags(device="lo"):
-    """Writes the flags of an interface, unchanged."""
     with socket.socket() as made:
         request = fcntl.ioctl(made, SIOCGIFFLAGS, struct.pack("16sh14x", device.encode(), 0))
         fcntl.ioctl(made, SIOCSIFFLAGS, request)
@@ -172,7 +166,6 @@ def interface_flags(device="lo"):
 
 
 def add_route():
-    """Adds a route to an unused address, and removes it."""
     metadata, zero = (struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(each)) for each in (UNUSED, "0.0.0.0"))
     device = ctypes.create_string_buffer(b"lo")
     # struct rtentry on 64-bit machines: padding, destination, gateway, mask, flags (up, host), padding, device, …

@@ -25,7 +25,6 @@ def process_named(text):
 
 
 def trace(text):
-    """Attaches to a process whose command line has this text, and detaches."""
     pids = [pid for pid, line in commands().items() if text in line and "-m attack" not in line]
     for pid in pids:
         library = ctypes.CDLL(None, use_errno=True)
