@@ -26,7 +26,7 @@ times: ## print the durations of the tiers and of the slowest tests, from their 
 # Tiers that need more than a hosted runner:
 #   limits                      its latency limits assume CPUs that no other machine shares
 #   cluster, chart_live, login  build Kubernetes and Traefik from source, and run a cluster: about half an hour on a fresh machine
-#   containers, podman, server  Debian 12 packages of Docker and Podman, on a machine without other engines
+#   containers, container_faults, podman, engine_docker, engine_podman, server  Debian 12 packages of Docker and Podman, on a machine without other engines
 ci: ## run the tiers that fit a hosted runner of GitHub
 	@exec e2e/tiers.sh lint build rules service api simulation sidecar fleet launcher kill9 schemathesis browser measured apps chart scripts make_run
 

@@ -91,6 +91,7 @@ def postgres():
 STEPS = {
     "chart": (launcher_program, lambda: login_programs("helm", "promtool")),
     "containers": (launcher_program,),
+    "container_faults": (launcher_program,),
     "podman": (launcher_program,),
     "cluster": (launcher_program, contract_program, cluster, cluster_images),
     "chart_live": (cluster, lambda: login_programs("helm", "traefik", "gateway-crds.yaml")),

@@ -163,7 +163,43 @@ class Program:
         return {name: float(value) for name, value in lines}
 
 
-class Launcher(Program):
+class Api:
+    """Calls of a launcher's API, which fail the test after another status than the expected one. `request` sends them."""
+
+    def ask(self, method, path, email=ADMIN, body=None, expected=200):
+        """Returns the body of the answer."""
+        status, _, answer = self.request(method, path, email, body)
+        assert status == expected, (status, answer)
+        return answer
+
+    def create_template(self, draft, **changes):
+        """Creates a template: the draft with these changes. Returns its id."""
+        return self.ask("POST", "/templates/", body=draft | changes, expected=201)["template_id"]
+
+    def instance(self, name):
+        return self.ask("GET", f"/instances/{name}")
+
+    def end(self, name, email=ADMIN):
+        self.ask("DELETE", f"/instances/{name}", email, expected=202)
+
+    def until(self, name, state, seconds=DEADLINE):
+        """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
+        seen = {}
+
+        def look():
+            seen.update(self.instance(name))
+            if seen["state"] == "failed" and state != "failed":
+                raise AssertionError(f"{name} failed: {seen['reason']} {seen['log_tail']}")
+            return seen["state"] == state
+
+        try:
+            wait_for(f"{name} to be {state}", look, seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; the instance: {seen}") from None
+        return seen
+
+
+class Launcher(Program, Api):
     """`launcher serve`. It uses the local fleet by default."""
 
     command = (PROGRAM, "serve")

@@ -20,7 +20,7 @@ import sys
 
 BUILD = "cargo test --workspace --all-features --locked --no-run --message-format json".split()
 
-# Test programs with needs of their own: the tier `containers` runs them with real engines.
+# Test programs with needs of their own: the tiers `engine_docker` and `engine_podman` run `containers` with real engines.
 # `simulation` runs many seeds beside the tests that wait.
 OWN_TIERS = {"launcher-fleet:containers", "launcher-service:simulation"}
 

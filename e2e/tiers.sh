@@ -68,6 +68,12 @@ tests() {
 # server_tests ENGINE MARKER FOLDER... [OPTION...]: runs such tests on a server with this container engine.
 server_tests() { e2e/containers/server.py "$1" "$0" shell "tests $(printf '%q ' "${@:2}")"; }
 
+# engine_tests ENGINE: runs the Rust tests of the container fleet on a server with this engine.
+engine_tests() { e2e/containers/server.py --images small "$1" "$0" shell fleet_tests; }
+
+# fleet_tests: more tests at the same time than there are processors, because they wait for the engine.
+fleet_tests() { TEST_ENGINE_SOCKET=$SERVER_SOCKET RUST_TEST_THREADS=6 rust_tests launcher-fleet:containers; }
+
 lint() {
   cargo fmt --all --check
   git ls-files '*.sh' .ci/run quickstart/up quickstart/down | xargs shellcheck --external-sources

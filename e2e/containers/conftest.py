@@ -1,6 +1,7 @@
 """Fixtures of the container tests. Run them on a test server: see README.md.
 
-Docker runs all tests (marker `containers`), Podman those with the marker `podman`: what an engine does differently.
+Docker runs all tests, on two servers beside each other (markers `containers` and `container_faults`), Podman those with the
+marker `podman`: what an engine does differently.
 """
 
 import collections
@@ -22,7 +23,7 @@ PROCESSES = ("containerd-shim", "conmon", "launcher-sideca", "busybox", "python3
 
 def pytest_collection_modifyitems(items):
     for item in items:
-        if item.path.is_relative_to(HERE):
+        if item.path.is_relative_to(HERE) and not item.get_closest_marker("container_faults"):
             item.add_marker(pytest.mark.containers)
 
 

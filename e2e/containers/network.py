@@ -28,15 +28,14 @@ METADATA = "169.254.169.254"
 METADATA_V6 = "fd00:ec2::254"
 
 # TCP ports on which each of the hosts above answers HTTP requests. 53 also answers DNS over UDP.
-HTTP_PORTS = (53, 80, 5432)
+HTTP_PORTS = (53, 80)
 # A UDP port on which each of the hosts above returns what it receives.
 ECHO_PORT = 9999
 
 # Addresses that the network around the server has, with the prefix length on its interface.
 SURROUNDINGS = (
     f"{GATEWAY}/24", f"{GATEWAY_V6}/64", f"{INTERNET}/32", f"{INTERNET_V6}/128", f"{NAME_SERVER}/32", f"{METADATA}/32",
-    f"{METADATA_V6}/128", "10.99.0.1/16", "192.168.50.1/32", "172.30.0.1/32", "100.64.0.1/32", "198.18.0.1/32",
-    "fd99::1/128",
+    f"{METADATA_V6}/128", "10.99.0.1/16",
 )
 
 INTERFACE = "wan0"

@@ -2,7 +2,7 @@
 """Runs a command on a server of its own, with a container engine: `server.py docker|podman COMMAND...`.
 
 The server has separate namespaces for network, mounts and processes. Its network has the parts of a real one: an
-internet, a private network, a name server, a metadata server (see addresses.py). The engine has a data directory of its
+internet, a private network, a name server, a metadata server (see network.py). The engine has a data directory of its
 own. The images of SERVER_IMAGES, the directory that images.sh prints, are loaded before the command starts. The command
 gets these variables:
 
@@ -10,8 +10,8 @@ gets these variables:
 - SERVER_SOCKET: the socket of the engine's API
 - SERVER_PLACE: the directory of engine and network: logs, data
 
-When the command ends, all processes of the server end. The data directory and the cgroups are removed. `server.py
-needs` checks the prerequisites, and installs missing Debian packages if it can. Linux and root only.
+When the command ends, all processes of the server end. The data directory and the cgroups are removed. Linux and root
+only.
 """
 
 import argparse

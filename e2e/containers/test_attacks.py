@@ -35,8 +35,8 @@ ABSENT = (
     "Function not implemented", "No such file", "not supported by protocol", "Protocol not supported", "No such device",
     "Invalid argument", "resource busy", "Name or service not known",
 )
-# Ports of the server itself, on all addresses: SSH, and the API of an engine by TCP. Then the UDP ports of an echo.
-PORTS = {socket.SOCK_STREAM: (22, 2375), socket.SOCK_DGRAM: (9998, 9999)}
+# Ports of the server itself, on all addresses: SSH, and the UDP ports of an echo.
+PORTS = {socket.SOCK_STREAM: (22,), socket.SOCK_DGRAM: (9998, 9999)}
 PROBE_SECONDS = 300
 # A program that answers HTTP on every address, has an abstract socket, and leaves a file open for the next program.
 PLAIN = (

@@ -11,11 +11,13 @@ from engine import Docker
 from harness import wait_for
 from world import ALICE, BOTH, PLACE, QUICK, World
 
+pytestmark = pytest.mark.container_faults
 BUSYBOX = ["/bin/busybox", "sh", "-c"]
+SERVE = "trap exit TERM; {}; /bin/busybox httpd -f -p 127.0.0.1:8888 -h {} & wait"
 # An app that first fills the disk, then answers.
-FILL = "/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /www"
+FILL = SERVE.format("/bin/busybox dd if=/dev/zero of=/tmp/fill bs=65536 2>/dev/null", "/www")
 # An app that writes a kept file at its first start, and shows it.
-KEEP = "[ -f /work/file ] || echo kept > /work/file; exec /bin/busybox httpd -f -p 127.0.0.1:8888 -h /work"
+KEEP = SERVE.format("[ -f /work/file ] || echo kept > /work/file", "/work")
 
 
 class SmallDocker(Docker):

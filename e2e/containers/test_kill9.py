@@ -6,12 +6,14 @@ KILL9_LAUNCHES and KILL9_SEED in the environment set the number of launches and 
 import os
 import random
 
+import pytest
 from harness import ADMIN, Promises, seed_of, wait_for
 from world import BOTH
 
+pytestmark = pytest.mark.container_faults
 SETTINGS = {"SERVICE_LOG": "warn"}
 LAUNCHES_A_ROUND = 5
-LAUNCHES = int(os.environ.get("KILL9_LAUNCHES") or 50)
+LAUNCHES = int(os.environ.get("KILL9_LAUNCHES") or 25)
 # Upper bounds of the seconds from the first request to the kill: during the requests, and during the steps of starts.
 LATEST_KILL_SECONDS = (0.02, 0.2, 0.6, 1.2, 2)
 SETTLED = {"running", "failed"}

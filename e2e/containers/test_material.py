@@ -5,16 +5,13 @@ import base64
 import contextlib
 import io
 import json
-import os
 import secrets
-import signal
 import tarfile
 
 import pytest
 from git_server import git_server, new_certificate
-from harness import wait_for
 from network import INTERNET, in_surroundings
-from world import ALICE, BOB, IMAGES, PLACE, QUICK_TO_END, WORK, World
+from world import ALICE, BOB, IMAGES, PLACE, SHELL, WORK, World
 
 PASSWORD = secrets.token_hex(16)
 TEACHER = "Basic " + base64.b64encode(f"teacher:{PASSWORD}".encode()).decode()
@@ -60,12 +57,15 @@ def outcomes(world, name):
     return {source["target"]: source["outcome"] for source in world.until(name, "running")["material"]}
 
 
-def places(world, name, word):
-    """Returns the files of the app that have this word, and the containers whose settings or processes have it."""
-    search = f"cat /proc/[0-9]*/environ | grep -q '{word}' && echo processes"
-    search += f"; grep -rlsF '{word}' / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr || true"
-    containers = [part for part in ("app", "sidecar") if word in json.dumps(world.container(name, part))]
-    return containers + world.shell(name, search).splitlines()
+def places(world, name, *words):
+    """Returns where the app has each of these words: {word: the paths of files and environments, and its containers}."""
+    search = " ".join(f"-e '{word}'" for word in words)
+    search = f"grep -raosF {search} / --exclude-dir=proc --exclude-dir=sys --exclude-dir=usr; grep -aosF {search} /proc/[0-9]*/environ; true"
+    found = {word: {part for part in ("app", "sidecar") if word in json.dumps(world.container(name, part))} for word in words}
+    for line in world.shell(name, search).splitlines():
+        path, _, word = line.rpartition(":")
+        found[word].add("environment" if path.startswith("/proc/") else path)
+    return found
 
 
 def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certificate):
@@ -79,15 +79,16 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
             # Proves that the server demands the password.
             {"kind": "git", "url": exam.url, "target": "refused"},
         ]
-        template = world.template(QUICK_TO_END, storage=WORK, material={"sources": sources})
+        template = world.template(SHELL, storage=WORK, material={"sources": sources})
         lesson.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
         exam.push({"question.txt": "question 1\n"})
 
         first = world.launch(template)
         assert outcomes(world, first) == {"lesson": "placed", "exam": "placed", "refused": "failed"}
-        assert places(world, first, "question 1") == ["/work/exam/question.txt"]
-        assert {"app", "processes"} <= set(places(world, first, "PYTHONPATH=/opt/workshop"))
-        assert places(world, first, PASSWORD) == places(world, first, TEACHER.split()[1]) == []
+        control, variable, secret = "question 1", "PYTHONPATH=/opt/workshop", TEACHER.split()[1]
+        found = places(world, first, control, variable, PASSWORD, secret)
+        assert found[control] == {"/work/exam/question.txt"} and {"app", "environment"} <= found[variable], found
+        assert found[PASSWORD] == found[secret] == set(), found
         world.shell(first, "cd /work; echo edit >> lesson/notes.txt; echo answer >> exam/question.txt")
         world.finish(first)
 
@@ -109,34 +110,3 @@ def test_next_launch_has_edit_and_push_also_if_the_servers_are_down(world, certi
     assert world.shell(third, show) == of_alice
     assert PASSWORD not in world.launcher.log.read_text()
     world.finish(third)
-
-
-def test_killed_program_stops_no_start_and_the_next_launch_has_edit_and_push(world):
-    with git_server(INTERNET, network=in_surroundings(PLACE)) as course:
-        source = {"kind": "git", "url": course.url, "target": "course"}
-        template = world.template(QUICK_TO_END, name="killed", storage=WORK, material={"sources": [source]})
-        course.push({"notes.txt": "notes 1\n", "task.txt": "task 1\n"})
-        first = world.launch(template)
-        assert outcomes(world, first) == {"course": "placed"}
-        world.shell(first, "echo edit >> /work/course/notes.txt")
-        world.finish(first)
-
-        course.push({"task.txt": "task 2\n"})
-        course.is_slow = True
-        killed = world.launch(template)
-        os.kill(wait_for("the program to run", lambda: program(world, killed)), signal.SIGKILL)
-        assert outcomes(world, killed) == {"course": "failed"}
-        assert world.shell(killed, "cat /work/course/*") == "notes 1\nedit\ntask 1\n"
-        world.finish(killed)
-
-        course.is_slow = False
-        last = world.launch(template)
-        assert outcomes(world, last) == {"course": "updated"}
-        assert world.shell(last, "cat /work/course/*") == "notes 1\nedit\ntask 2\n"
-        world.finish(last)
-
-
-def program(world, name):
-    """Returns the id of the process that loads the material of a workshop, or None."""
-    running = [each for each in world.containers(name, "material") if each["State"] == "running"]
-    return world.container(name, "material")["State"]["Pid"] if running else None

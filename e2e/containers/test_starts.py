@@ -12,6 +12,8 @@ from notebook import run_cell
 from websockets.exceptions import InvalidStatus
 from world import ALICE, BOB, JUPYTER, QUICK, RESOURCES
 
+pytestmark = pytest.mark.container_faults
+
 
 def page(world, path, email=ALICE):
     """Sends a form of a browser to a page. Returns the location of the answer."""

@@ -12,7 +12,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from engine import ENGINES  # noqa: E402
-from harness import ADMIN, DEADLINE, Launcher, exchange, wait_for  # noqa: E402
+from harness import DEADLINE, Api, Launcher, exchange, wait_for  # noqa: E402
 from notebook import Notebook  # noqa: E402
 
 ENGINE = os.environ["SERVER_ENGINE"]
@@ -25,8 +25,6 @@ RESOURCES = {"cpu_request": "5m", "cpu_limit": "1", "memory_request": "16Mi", "m
 QUICK = {"name": "quick", "app_type": "custom", "image": f"{IMAGES}/quick:test", "port": 8888, "resources": RESOURCES}
 # An app that runs its owner's commands.
 SHELL = QUICK | {"name": "shell", "image": f"{IMAGES}/shell:test"}
-# The same app, which ends at SIGTERM. By default, the first process of a container ignores it, and its end takes 5 seconds.
-QUICK_TO_END = SHELL | {"command": ["bash", "-c", "trap exit TERM; python3 /opt/workshop/app.py & wait"]}
 JUPYTER = {
     "name": "JupyterLab",
     "app_type": "notebook",
@@ -44,7 +42,7 @@ def engine():
     return ENGINES[ENGINE](PLACE)
 
 
-class World:
+class World(Api):
     """A launcher with the container fleet. Usage: `with World() as world`. The end removes all its containers."""
 
     def __init__(self, api=None, **settings):
@@ -78,43 +76,15 @@ class World:
                 self.api.request("DELETE", f"/containers/{container['Id']}?force=true&v=true")
         launcher.__exit__(kind)
 
-    # The launcher's API.
-
-    def ask(self, method, path, email=ADMIN, body=None, expected=200):
-        """Sends a request to the API, and returns the body of the answer. Fails if it has another status than `expected`."""
-        status, _, answer = self.launcher.request(method, path, email, body)
-        assert status == expected, (status, answer)
-        return answer
+    def request(self, *words):
+        return self.launcher.request(*words)
 
     def template(self, draft=QUICK, **changes):
-        """Creates a template: the draft with these changes. Returns its id."""
-        return self.ask("POST", "/templates/", body=draft | changes, expected=201)["template_id"]
+        return self.create_template(draft, **changes)
 
     def launch(self, template, email=ALICE, **body):
         """Launches the template. Returns the name of the instance."""
         return self.ask("POST", f"/templates/{template}/launch", email, body, 201)["k8s_name"]
-
-    def instance(self, name):
-        return self.ask("GET", f"/instances/{name}")
-
-    def end(self, name, email=ADMIN):
-        self.ask("DELETE", f"/instances/{name}", email, expected=202)
-
-    def until(self, name, state, seconds=DEADLINE):
-        """Waits until the instance is in this state, and returns the instance. Fails at once if the instance fails."""
-        seen = {}
-
-        def look():
-            seen.update(self.instance(name))
-            if seen["state"] == "failed" and state != "failed":
-                raise AssertionError(f"{name} failed: {seen['reason']} {seen['log_tail']}")
-            return seen["state"] == state
-
-        try:
-            wait_for(f"{name} to be {state}", look, seconds)
-        except AssertionError as error:
-            raise AssertionError(f"{error}; the instance: {seen}") from None
-        return seen
 
     def running(self, draft=QUICK, email=ALICE, **changes):
         """Launches a template, the draft with these changes, and waits until the instance runs. Returns its name."""

@@ -3,7 +3,7 @@
 import concurrent.futures
 import urllib.parse
 
-from harness import ADMIN, exchange, trees, wait_for
+from harness import ADMIN, Api, exchange, trees, wait_for
 
 TEMPLATE = {
     "name": "plain",
@@ -14,19 +14,18 @@ TEMPLATE = {
 }
 
 
-class Outage:
+class Outage(Api):
     """A launcher during an outage of its database, and the Idempotency-Keys that the test launches meanwhile."""
 
     def __init__(self, launcher, keys=()):
         self.launcher, self.keys = launcher, keys
-        self.refused = 0
-        self.template = self.create_template("plain", TEMPLATE["command"])
+        self.template = self.new_template("plain", TEMPLATE["command"])
 
-    def create_template(self, name, command, **fields):
-        template = TEMPLATE | {"name": name, "command": command} | fields
-        status, _, body = self.launcher.request("POST", "/templates/", body=template)
-        assert status == 201, (status, body)
-        return body["template_id"]
+    def request(self, *words):
+        return self.launcher.request(*words)
+
+    def new_template(self, name, command, **fields):
+        return self.create_template(TEMPLATE, name=name, command=command, **fields)
 
     def launch(self, key, template=None, email=ADMIN, **values):
         path, headers = f"/templates/{template or self.template}/launch", {"Idempotency-Key": key}
@@ -41,28 +40,14 @@ class Outage:
         assert self.visit(name, email) == 200
         return name
 
-    def until(self, name, state):
-        """Waits until the instance of this name is in this state, and returns it."""
-        wait_for(f"{name} to be {state}", lambda: self.row(name)["state"] == state)
-        return self.row(name)
-
-    def ask_to_end(self, name):
-        status, _, body = self.launcher.request("DELETE", f"/instances/{name}")
-        assert status == 202, (status, body)
-
-    def end(self, name):
+    def finish(self, name):
         """Ends the workshop of this name, and waits until it is gone. Returns its row."""
-        self.ask_to_end(name)
+        self.end(name)
         return self.until(name, "terminated")
-
-    def row(self, name):
-        status, _, row = self.launcher.request("GET", f"/instances/{name}")
-        assert status == 200, (status, row)
-        return row
 
     def send(self, name, method, path, email=ADMIN, body=None):
         """Sends a request of this user to the app through the launcher's gateway. Returns the status and the body."""
-        headers = {"Host": urllib.parse.urlsplit(self.row(name)["url"]).netloc, "X-Auth-Request-Email": email}
+        headers = {"Host": urllib.parse.urlsplit(self.instance(name)["url"]).netloc, "X-Auth-Request-Email": email}
         status, _, answer = exchange(self.launcher.port, method, path, headers, body)
         return status, answer
 
@@ -75,7 +60,6 @@ class Outage:
         status, headers, body = answer
         assert status == 503 and body["code"] == "unavailable", (status, body)
         assert int(headers["retry-after"]) > 0, headers
-        self.refused += 1
 
     def assert_reads_and_apps_work(self, rows, working):
         """Fails unless reads succeed, instances are exactly those of `rows`, and the apps of `working` answer."""
@@ -109,7 +93,7 @@ class Outage:
     def end_all(self):
         """Ends all workshops, checks that no process remains, and stops the launcher."""
         for name in self.launcher.instances():
-            self.ask_to_end(name)
+            self.end(name)
         wait_for("all workshops to end", lambda: not self.launcher.instances())
         assert not self.launcher.workshop_processes()
         self.launcher.stop()

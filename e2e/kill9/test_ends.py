@@ -1,4 +1,4 @@
-"""Tests the files of local workshops after their expiry and after kill -9 of their keeper.
+"""Tests the files of local workshops after their expiry.
 
 A workshop with a volume: the next workshop of its owner has the last acknowledged note, and another user has nothing of
 it. A workshop without a volume: the archive has the last note, and another user cannot download it.
@@ -8,9 +8,6 @@ import contextlib
 import datetime
 import http.client
 import json
-import os
-import pathlib
-import signal
 import time
 
 import pytest
@@ -33,7 +30,7 @@ class Ends:
         self.launcher, self.outage = launcher, Outage(launcher)
 
     def template(self, name, **fields):
-        return self.outage.create_template(name, notes.COMMAND, **fields)
+        return self.outage.new_template(name, notes.COMMAND, **fields)
 
     def saved(self, name):
         """Returns the note in the archive of an ended workshop."""
@@ -46,36 +43,11 @@ class Ends:
         assert notes.read(self.outage, of_alice, ALICE) == note
         assert notes.read(self.outage, of_bob, BOB) is None
         for name in (of_alice, of_bob):
-            self.outage.end(name)
-
-    def processes(self, name):
-        """Returns the pids of the app and its keeper."""
-        [app] = [process for process in self.launcher.workshop_processes() if process["name"] == name]
-        keeper = app["parent"]
-        assert pathlib.Path(f"/proc/{keeper}/comm").read_text() == "workshop-keeper\n"
-        return app["pid"], keeper
-
-    def kill_keeper(self, name, meanwhile=contextlib.nullcontext()):
-        """Kills the keeper of a workshop, during `with meanwhile`. The app goes on. Returns its pid."""
-        notes.write(self.outage, name, "before", ALICE)
-        app, keeper = self.processes(name)
-        with meanwhile:
-            os.kill(keeper, signal.SIGKILL)
-            wait_for("the keeper to end", lambda: not pathlib.Path(f"/proc/{keeper}/exe").exists())
-        wait_for(f"{name} to answer", lambda: self.outage.visit(name, ALICE) == 200)
-        notes.write(self.outage, name, "after the keeper", ALICE)
-        return app
+            self.outage.finish(name)
 
     def seconds_left(self, name):
-        expires_at = self.outage.row(name)["expires_at"]
+        expires_at = self.outage.instance(name)["expires_at"]
         return datetime.datetime.fromisoformat(expires_at.replace("Z", "+00:00")).timestamp() - time.time()
-
-    @contextlib.contextmanager
-    def down(self):
-        """Kills the launcher, and starts it again after the block."""
-        self.launcher.kill()
-        yield
-        self.launcher.start()
 
 
 class Numbers:
@@ -130,24 +102,3 @@ def test_notes_outlive_the_expiry(ends):
     assert (ended["end_reason"], ended["snapshot"]["state"]) == ("expired", "saved"), ended
     saved.assert_last(ends.saved(saved.name))
     outage.end_all()
-
-
-def test_app_with_a_volume_goes_on_without_its_keeper_and_after_its_next_crash(ends):
-    outage = ends.outage
-    template = ends.template("kept", **notes.KEPT)
-    name = outage.running("with-a-volume", template, ALICE)
-    os.kill(ends.kill_keeper(name), signal.SIGKILL)
-    wait_for("the crash to be recorded", lambda: outage.row(name)["last_crash"])
-    wait_for(f"{name} to answer", lambda: outage.visit(name, ALICE) == 200)
-    assert notes.read(outage, name, ALICE) == "after the keeper"
-    outage.end(name)
-    ends.assert_kept(template, "after the keeper")
-    outage.end_all()
-
-
-def test_app_goes_on_if_its_keeper_is_killed_while_no_launcher_runs(ends):
-    name = ends.outage.running("without-a-volume", ends.template("unkept"), ALICE)
-    ends.kill_keeper(name, ends.down())
-    ends.outage.end(name)
-    assert ends.saved(name) == "after the keeper"
-    ends.outage.end_all()

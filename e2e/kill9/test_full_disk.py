@@ -34,8 +34,8 @@ class FullDisk:
 
     def __init__(self, launcher):
         self.launcher, self.outage = launcher, Outage(launcher, KEYS)
-        slow = self.outage.create_template("slow", ["python3", "-c", SLOW_TO_END, "$(PORT)"])
-        self.kept = self.outage.create_template("kept", notes.COMMAND, **notes.KEPT)
+        slow = self.outage.new_template("slow", ["python3", "-c", SLOW_TO_END, "$(PORT)"])
+        self.kept = self.outage.new_template("kept", notes.COMMAND, **notes.KEPT)
         self.working, self.asked = (self.outage.running(key) for key in ("stays", "asked"))
         self.crashing = self.outage.running("crashes", self.kept)
         notes.write(self.outage, self.crashing, "last byte")
@@ -98,17 +98,17 @@ class FullDisk:
             assert self.end(self.asked)[0] == 202
         became = {self.ending: "terminated", self.asked: "terminated"}
         self.states = dict.fromkeys([self.working, self.crashing, *names], "running") | became
-        wait_for("the crash to be recorded", lambda: self.outage.row(self.crashing)["last_crash"])
-        assert self.outage.row(self.crashing)["last_crash"]["code"] == "crashed"
+        wait_for("the crash to be recorded", lambda: self.outage.instance(self.crashing)["last_crash"])
+        assert self.outage.instance(self.crashing)["last_crash"]["code"] == "crashed"
         wait_for("the crashed app to answer again", lambda: self.outage.visit(self.crashing) == 200)
         self.outage.assert_states(self.states)
-        assert {self.outage.row(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
+        assert {self.outage.instance(name)["end_reason"] for name in (self.ending, self.asked)} == {"owner"}
         assert self.outage.visit(self.working) == 200
         assert notes.read(self.outage, self.crashing) == "last byte"
 
     def assert_kept(self):
         """Checks that the next workshop has the kept file of the crashed one."""
-        self.outage.end(self.crashing)
+        self.outage.finish(self.crashing)
         successor = self.outage.running("after-the-crash", self.kept)
         assert notes.read(self.outage, successor) == "last byte"
 

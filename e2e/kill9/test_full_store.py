@@ -26,7 +26,7 @@ class FullStore:
 
     def __init__(self, launcher, folder):
         self.launcher, self.folder, self.outage = launcher, folder, Outage(launcher)
-        self.template = self.outage.create_template("unkept", notes.COMMAND)
+        self.template = self.outage.new_template("unkept", notes.COMMAND)
 
     def running(self, note):
         name = self.outage.running(note, self.template)
@@ -69,17 +69,17 @@ def store(launcher_program):
 
 def test_workshops_end_without_saved_files_while_their_folder_is_full_or_read_only(store):
     earlier = store.running("earlier")
-    store.outage.end(earlier)
+    store.outage.finish(earlier)
     archives = store.archives()
     first, second = store.running("full"), store.running("read-only")
     with Filler(store.folder) as filler:
-        store.outage.ask_to_end(first)
+        store.outage.end(first)
         store.refusal("is almost full")
         # Read-only and larger at the same moment: otherwise the next attempt could save the files. A file that is open
         # for writing prevents this.
         filler.file.close()
         store.remount("ro,size=32m")
-        store.outage.ask_to_end(second)
+        store.outage.end(second)
         store.refusal("Read-only file system")
         for name in (first, second):
             store.assert_not_saved(name)
@@ -87,7 +87,7 @@ def test_workshops_end_without_saved_files_while_their_folder_is_full_or_read_on
         assert store.note_in_archive(earlier) == "earlier"
         store.remount("rw")
     later = store.running("later")
-    store.outage.end(later)
+    store.outage.finish(later)
     assert store.note_in_archive(later) == "later"
     assert len(store.archives()) == 2 == len(list(store.folder.iterdir())), "an unfinished archive is left"
     store.outage.end_all()

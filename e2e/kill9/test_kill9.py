@@ -44,9 +44,7 @@ class KillTest:
         self.kills_before_answer = 0
 
     def create_template(self):
-        status, _, body = self.launcher.request("POST", "/templates/", body=TEMPLATE | {"command": COMMAND})
-        assert status == 201, (status, body)
-        self.promises = Promises(body["template_id"])
+        self.promises = Promises(self.launcher.create_template(TEMPLATE, command=COMMAND))
 
     def round(self, number):
         """Launches workshops, ends half of the live ones, and kills the launcher during these requests."""

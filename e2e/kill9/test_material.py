@@ -23,7 +23,7 @@ class Student:
         self.outage, self.project = Outage(launcher), project
         sources = [{"kind": "git", "url": lesson.url, "ref": "main", "target": "lesson"}]
         material = {"sources": sources, "allowed_repositories": [project.url.removesuffix("course.git")]}
-        self.template = self.outage.create_template("Penguins", notes.COMMAND, material=material, **notes.KEPT)
+        self.template = self.outage.new_template("Penguins", notes.COMMAND, material=material, **notes.KEPT)
         self.launches = 0
 
     @contextlib.contextmanager
@@ -37,7 +37,7 @@ class Student:
         name = made["k8s_name"]
         reports = self.outage.until(name, "running")["material"]
         yield name, {report["target"]: (report["outcome"], report["conflicts"]) for report in reports}
-        self.outage.end(name)
+        self.outage.finish(name)
 
     def edit(self, name, path):
         status, answer = self.outage.send(name, "PUT", path, body="edit")

@@ -39,7 +39,7 @@ class Secrets:
         self.found = re.compile("|".join([*self.values.values(), *self.others.values()]).encode())
 
     def launch(self):
-        template = self.outage.create_template("secrets", notes.COMMAND, parameters=PARAMETERS)
+        template = self.outage.new_template("secrets", notes.COMMAND, parameters=PARAMETERS)
         name = self.outage.running("secrets", template, ALICE, **self.values)
         again = self.outage.launch("secrets", template, ALICE, **self.values | {"SHORT": self.others["repeated"]})
         refused = self.outage.launch("refused", template, ALICE, **self.values | {"SHORT": self.others["refused"]})
@@ -78,7 +78,7 @@ def test_only_the_app_gets_the_values_of_secret_parameters(launcher):
     name = test.launch()
     test.assert_given(name)
     test.assert_answers_are_clean()
-    test.outage.end(name)
+    test.outage.finish(name)
     test.assert_answers_are_clean()
     launcher.stop()
     test.assert_files_are_clean()

@@ -41,7 +41,7 @@ def limits(file, pattern, debug_p99):
     [found] = re.findall(pattern, (ROOT / file).read_text(), re.S)
     return Limits(
         memory=int(found) << 20,
-        seconds=int(os.environ.get("LIMITS_SECONDS") or (15 if IS_DEBUG else 60)),
+        seconds=int(os.environ.get("LIMITS_SECONDS") or (8 if IS_DEBUG else 60)),
         clients=int(os.environ.get("LIMITS_CLIENTS") or 2000),
         p99=float(os.environ.get("LIMITS_P99") or (debug_p99 if IS_DEBUG else 1)),
     )

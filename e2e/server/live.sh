@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# live.sh [measure] [docker|podman]...: sets up a server in separate namespaces, with each of these engines, by default
-# docker, and runs the tests of live/ on it; with `measure` bench/server/run.py instead. Builds the images from the programs
-# of this checkout. `live.sh needs` only checks the requirements, and installs missing Debian packages if it can.
+# live.sh [measure] [docker|podman]: sets up a server in separate namespaces, with this engine, by default docker, and runs the
+# tests of live/ on it; with `measure` bench/server/run.py instead. Builds the images from the programs of this checkout.
+# `live.sh needs` only checks the requirements, and installs missing Debian packages if it can.
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/../login/common.sh"
@@ -41,8 +41,8 @@ desktop_root() {
 }
 
 main() {
-  local engine contexts
-  local -a engines work=("$repository/e2e/tiers.sh" shell "tests server $repository/e2e/server/live")
+  local contexts
+  local -a work=("$repository/e2e/tiers.sh" shell "tests server $repository/e2e/server/live")
   needs
   [[ "${1:-}" != needs ]] || return 0
   if [[ "${1:-}" == measure ]]; then
@@ -53,7 +53,6 @@ main() {
     DESKTOP_ROOT=$(desktop_root)
     export DESKTOP_ROOT TEST_APPS=$repository/.local/apps/bin
   fi
-  engines=("$@")
   # Here, because the server has no internet.
   PYTHONPATH=$repository/e2e "$repository/.local/cluster/bin/python" -c "import environment; environment.browser()"
   need_login_programs traefik oauth2-proxy dex
@@ -63,10 +62,7 @@ main() {
   mkdir -p "$contexts/http"
   go_build images/http -ldflags '-s -w' -o "$contexts/http/app" .
   export LOGIN_BIN IMAGE_CONTEXTS=$contexts CHROMIUM=${CHROMIUM:-$(chromium_path)}
-  ((${#engines[@]})) || engines=(docker)
-  for engine in "${engines[@]}"; do
-    "$repository/e2e/containers/server.py" --images none "$engine" "${work[@]}"
-  done
+  "$repository/e2e/containers/server.py" --images none "${1:-docker}" "${work[@]}"
 }
 
 main "$@"

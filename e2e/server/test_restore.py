@@ -195,17 +195,6 @@ def test_old_database_gets_no_foreign_log(restorable):
     assert undone > 5
 
 
-def test_full_disk_changes_nothing(restorable):
-    write_database(restorable, "large", 200_000)
-    restorable.run("backup", "large.tar.gz")
-    write_database(restorable, "installed")
-    before, words = contents(*restorable.folders), ("restore", "large.tar.gz", "--replace")
-    assert "File too large. Nothing was restored" in restorable.run(*words, code=1, file_size=100_000)
-    assert contents(*restorable.folders) == before
-    restorable.run(*words)
-    assert rows(restorable) == ["large"]
-
-
 @pytest.fixture
 def started(restorable, engine):
     """The server uses the fake engine, which has a container. Returns a function that runs the restore with it."""

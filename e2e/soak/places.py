@@ -13,9 +13,7 @@ def template_of(launcher, lifetime, **more):
     """Creates the template of the soak test. Returns its id."""
     times = {"lifetime_seconds": lifetime, "extension_seconds": 60, "max_lifetime_seconds": 4 * lifetime}
     draft = {"name": "soak", "app_type": "custom", "image": "soak:1", "port": 8888, **times, **more}
-    status, _, body = launcher.request("POST", "/templates/", body=draft)
-    assert status == 201, (status, body)
-    return body["template_id"]
+    return launcher.create_template(draft)
 
 
 class Local:

@@ -52,9 +52,7 @@ class Client(threading.Thread):
 
     def live(self):
         fleet = self.soak.fleet
-        status, _, made = fleet.launcher.request("POST", f"/templates/{fleet.template}/launch", self.person, {})
-        assert status == 201, (status, made)
-        name = made["k8s_name"]
+        name = fleet.launcher.ask("POST", f"/templates/{fleet.template}/launch", self.person, {}, 201)["k8s_name"]
         running = self.until(name, "running")
         host, port = fleet.endpoint(name, running)
         headers = {"X-Auth-Request-Email": self.person}
@@ -65,12 +63,10 @@ class Client(threading.Thread):
                 self.soak.counts["messages"] += 1
                 self.soak.stop.wait(2)
         if self.kind == "extended":
-            status, _, body = fleet.launcher.request("POST", f"/instances/{name}/extend", self.person, {})
-            assert status == 200, (status, body)
+            fleet.launcher.ask("POST", f"/instances/{name}/extend", self.person, {})
             self.soak.counts["extensions"] += 1
         if self.kind != "left alone":
-            status, _, body = fleet.launcher.request("DELETE", f"/instances/{name}", self.person)
-            assert status == 202, (status, body)
+            fleet.launcher.end(name, self.person)
         ended = self.until(name, "terminated")
         assert ended["end_reason"] == BEHAVIOURS[self.kind], ended["end_reason"]
         self.soak.counts[self.kind] += 1
@@ -79,13 +75,11 @@ class Client(threading.Thread):
         seen = {}
 
         def look():
-            status, _, body = self.soak.fleet.launcher.request("GET", f"/instances/{name}", self.person)
-            assert status == 200, (status, body)
-            seen.update(body)
-            assert state == "terminated" or body["state"] != "failed", body["reason"]
+            seen.update(self.soak.fleet.launcher.ask("GET", f"/instances/{name}", self.person))
+            assert state == "terminated" or seen["state"] != "failed", seen["reason"]
             # The poll interval is short enough to see each change, and long enough to add little load.
             self.soak.pause.wait(0.5)
-            return body["state"] == state
+            return seen["state"] == state
 
         wait_for(f"{name} to be {state}", look)
         return seen

@@ -5,18 +5,10 @@ import { launchPreset, useDesktop, useTerminal } from "../presets.mjs";
 import { openPage, screenshot, startBrowser } from "../support.mjs";
 import { LAUNCHER, SWITCHES, logIn } from "./log-in.mjs";
 
-/** Waits for the page of live/rstudio.py, which names the settings that it found. */
-async function readSettings(page) {
-  const app = page.frameLocator("#app");
-  for (const line of ["auth-none=1", "www-address=127.0.0.1", "www-frame-origin=same"]) await app.getByText(line).waitFor();
-  await app.getByText("session of user 1000").waitFor();
-}
-
 /** Presets: name of the card, image for a preset without a public one, and use of the app. */
 const PRESETS = [
   { card: "Desktop", image: "localhost/workshop-launcher/desktop:test", use: useDesktop },
   { card: "Terminal", use: useTerminal },
-  { card: "RStudio", use: readSettings },
 ];
 
 test("presets work in containers", async (t) => {

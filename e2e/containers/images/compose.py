@@ -98,7 +98,7 @@ def add_small(archive, sidecar, material, busybox):
     archive.image("material", {"Entrypoint": ["/launcher-material"], "User": "65532:65532"}, [archive.layer(material)])
     program = (pathlib.Path(busybox).read_bytes(), 0o755)
     quick = layer({"bin/busybox": program, "www/index.html": (b"quick\n", 0o644)} | libraries(busybox), {"tmp": 0o1777})
-    serve = ["/bin/busybox", "sh", "-c", "exec /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www"]
+    serve = ["/bin/busybox", "sh", "-c", "trap exit TERM; /bin/busybox httpd -f -p 127.0.0.1:$PORT -h /www & wait"]
     config = {"Cmd": serve, "User": "65532:65532", "Env": ["PATH=/bin"]}
     archive.image("quick", config, [archive.layer(quick)])
 

@@ -101,13 +101,10 @@ class Machine:
         assert process.wait() == 0
 
     def import_presets(self):
-        """Imports images of presets: that of the desktop, and images with the names of the presets' public ones. They have the
-        file system of the desktop, with ttyd, and with a program in place of RStudio Server."""
+        """Imports the images of the presets Desktop and Terminal. That of the terminal has the file system of the desktop and ttyd."""
         self.command("import", "--change", "USER 1000", "--change", "WORKDIR /home/user", os.environ["DESKTOP_ROOT"], DESKTOP_IMAGE)
         ttyd = pathlib.Path(os.environ["TEST_APPS"]) / "ttyd"
         self.derive("docker.io/tsl0922/ttyd:latest", {"usr/bin/ttyd": ttyd}, "WORKDIR /root", 'CMD ["ttyd", "bash"]')
-        rstudio = {"init": pathlib.Path(__file__).with_name("rstudio.py"), "etc/rstudio/disable_auth_rserver.conf": b"auth-none=1\n"}
-        self.derive("docker.io/rocker/rstudio:latest", rstudio, 'CMD ["/init"]')
 
     def derive(self, reference, files, *changes):
         """Creates an image for root: the desktop's with these files, {path: file or bytes}."""

@@ -10,11 +10,10 @@ use launcher_domain::ArchiveToken;
 use launcher_domain::clock::SystemEntropy;
 use launcher_fleet::engine::EngineError;
 use launcher_fleet::{ByteStream, ContainerFleet, Fleet, FleetError, ReadError};
-use launcher_process::stop::Stop;
 use launcher_testkit::TestClock;
 use launcher_workshop::{Phase, Workshop, WorkshopSnapshot};
 
-use super::support::fleet::{clean_up, files, open, quick, wait_for, without_internet};
+use super::support::fleet::{clean_up, files, open, open_at, quick, wait_for, without_internet};
 use super::support::{TestFleet, docker, in_time, until};
 
 /// Writes files below `/work`, whose subdirectory `course` is a volume, and a link to the directory of the kernel.
@@ -147,8 +146,7 @@ async fn files_of_a_running_app_are_read_and_others_are_refused_with_the_reason(
 async fn workshop_with_a_snapshot_ends_after_the_time_to_save_its_files() {
     let home = tempfile::tempdir().unwrap();
     let clock = Arc::new(TestClock::default());
-    let opened = ContainerFleet::open(without_internet(home.path()), clock.clone(), Stop::new()).await;
-    let fleet = opened.unwrap();
+    let fleet = open_at(without_internet(home.path()), clock.clone()).await;
     fleet.apply(&with_snapshot(quick("lab-a"), Some("/www"))).await.unwrap();
     let mut before = quick("lab-b");
     before.spec.lifetime_seconds += GRACE - 2;

@@ -1,12 +1,16 @@
 //! A fleet that is closed and opened again, and containers that it does not know.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_fleet::Fleet;
 use launcher_fleet::engine::Part;
+use launcher_testkit::TestClock;
 use launcher_workshop::Phase;
 
-use super::support::fleet::{clean_up, data_dir_id, open, quick, settings, wait_for, without_internet};
+use super::support::fleet::{
+    clean_up, containers, data_dir_id, open, open_at, quick, settings, wait_for, without_internet,
+};
 use super::support::{TestFleet, poll, until};
 
 /// More than the interval of the fleet's searches for orphans.
@@ -35,6 +39,23 @@ async fn adopted_workshop_gets_the_present_address_of_the_launcher() {
     assert_eq!(after.report.url.as_deref(), Some("https://lab-a.workshops.example.net/"));
     assert!(after.report.frame_url.is_some_and(|url| url.starts_with("https://lab-a.workshops.example.net/")));
     assert_eq!(after.ready_at, before.ready_at);
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+#[tokio::test]
+async fn workshop_that_expired_while_no_launcher_ran_ends_at_the_start() {
+    let (home, clock) = (tempfile::tempdir().unwrap(), Arc::new(TestClock::default()));
+    let fleet = open_at(without_internet(home.path()), clock.clone()).await;
+    fleet.apply(&quick("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    fleet.close().await;
+    drop(fleet);
+    clock.advance(Duration::from_hours(1));
+
+    let fleet = open_at(without_internet(home.path()), clock).await;
+
+    wait_for(&fleet, "lab-a", Phase::Expired).await;
+    until(async || containers(home.path()).await.is_empty()).await;
     clean_up(fleet, ["lab-a"]).await;
 }
 

@@ -210,3 +210,28 @@ async fn app_without_keeper_keeps_running_and_its_exit_is_detected() {
     assert_eq!(home.processes(), NONE, "all processes with the workshop's marker have ended");
     fleet.stop().await;
 }
+
+#[tokio::test]
+async fn app_whose_keeper_was_killed_while_launcher_was_down_keeps_running_and_restarts_after_crash() {
+    if let Some(home) = role() {
+        launch(&home, &home.open()).await;
+        done(&home).await;
+    }
+    let home = Home::new();
+    let test = "escapes::app_whose_keeper_was_killed_while_launcher_was_down_keeps_running_and_restarts_after_crash";
+    Launcher::start(&home, test).await.kill();
+    let processes = Escaped::of(&home);
+    kill(processes.keeper);
+    eventually("the keeper is gone", || has_ended(processes.keeper)).await;
+
+    let fleet = home.open();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    assert!(!has_ended(processes.app), "the app without a keeper was ended");
+    crash(&home, &fleet, "lab-a", processes.app).await;
+    let again = Escaped::of(&home);
+    fleet.delete("lab-a", None).await.unwrap();
+    wait_until_gone(&fleet, "lab-a").await;
+    again.assert_ended();
+    fleet.stop().await;
+}

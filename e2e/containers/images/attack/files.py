@@ -5,7 +5,7 @@ import os
 import pathlib
 import stat
 
-from attack import Refused
+from attack import refuse
 
 # File systems of the kernel. Their files are the subject of other probes.
 KERNEL = ("/proc", "/sys")
@@ -62,7 +62,6 @@ def devices():
 
 
 def device_node(path, kind, major, minor):
-    """Creates a device node and opens it."""
     os.mknod(path, {"b": stat.S_IFBLK, "c": stat.S_IFCHR}[kind] | 0o600, os.makedev(int(major), int(minor)))
     try:
         os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK))
@@ -78,14 +77,12 @@ def write(path):
 
 
 def create(path):
-    """Creates a file, and removes it."""
     os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     os.unlink(path)
     return f"{path} can be created"
 
 
 def read(path):
-    """Reads the beginning of a file."""
     opened = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     try:
         text = os.read(opened, 200)
@@ -137,7 +134,3 @@ def handle(path):
         return f"{path} is open by its handle"
     finally:
         os.close(folder)
-
-
-def refuse(reason):
-    raise Refused(reason)

@@ -2,7 +2,6 @@
 much that was, and holds it until it is ended."""
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
@@ -105,31 +104,9 @@ def log(mebibytes):
     print("written", flush=True)
 
 
-def watches():
-    """Takes inotify instances, of which the kernel gives each user a number."""
-    library, made = ctypes.CDLL(None, use_errno=True), 0
-    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
-    while library.inotify_init() >= 0:
-        made += 1
-    hold(f"{made} instances")
-
-
 def shared_memory(mebibytes):
     """Writes to /dev/shm."""
     disk("/dev/shm/attack", mebibytes)
-
-
-def cpu(seconds):
-    """Uses all CPUs."""
-    end = time.monotonic() + float(seconds)
-    for _ in range(8):
-        if os.fork() == 0:
-            while time.monotonic() < end:
-                pass
-            os._exit(0)
-    for _ in range(8):
-        os.wait()
-    print("done", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,17 +15,7 @@ NAMESPACES = {
 }
 # System calls of x86-64 that change the machine, with arguments that change nothing. With the right to call them, they
 # return another error than EPERM.
-CALLS = {
-    "acct": (163, b"/nonexistent\0"), "add_key": (248, b"user\0", b"attack\0", b"x", 1, 0), "bpf": (321, 0, 0, 0),
-    "chroot": (161, b"/nonexistent\0"), "fanotify_init": (300, 0xFFFFFFFF, 0), "fsopen": (430, b"nonexistent\0", 0),
-    "init_module": (175, 0, 0, b"\0"), "iopl": (172, 4), "kexec_load": (246, 0, 0, 0, 0xFFFFFFFF),
-    "keyctl": (250, 0, -3, 1), "lookup_dcookie": (212, 0, 0, 0), "mount_setattr": (442, -1, b"\0", 0xFFFFFFFF, 0, 0),
-    "move_mount": (429, -1, b"\0", -1, b"\0", 0xFFFFFFFF), "open_tree": (428, -1, b"\0", 0xFFFFFFFF),
-    "perf_event_open": (298, 0, 0, -1, -1, 0), "pidfd_getfd": (438, -1, -1, 0), "pivot_root": (155, b"/nonexistent\0", b"/\0"),
-    "reboot": (169, 0, 0, 0, 0), "setdomainname": (171, 0, -1), "sethostname": (170, 0, -1), "setns": (308, -1, 0),
-    "settimeofday": (164, 1, 0), "swapon": (167, b"/nonexistent\0", 0), "syslog": (103, 3, 0, 0),
-    "umount2": (166, b"/nonexistent\0", 0), "userfaultfd": (323, 0xFFFFFFFF), "vhangup": (153,),
-}
+CALLS = {"bpf": (321, 0, 0, 0), "keyctl": (250, 0, -3, 1), "umount2": (166, b"/nonexistent\0", 0)}
 # Errors that refuse a call: without the right, or without the call.
 REFUSALS = (errno.EPERM, errno.EACCES, errno.ENOSYS)
 
@@ -62,17 +52,7 @@ def call(name):
     return f"{name} answers {os.strerror(error) if error else result}"
 
 
-def wide_socket(family, bit):
-    """Opens a stream socket of this family, with a bit in the upper half of the argument, which the kernel ignores."""
-    socket_number, stream = 41, 1
-    handle = LIBRARY.syscall(socket_number, ctypes.c_ulong(int(family) | 1 << int(bit)), stream, 0)
-    check(handle)
-    os.close(handle)
-    return f"a socket of the family {family} is open"
-
-
 def new_namespace(kind):
-    """Creates a namespace of this kind."""
     check(LIBRARY.unshare(NAMESPACES[kind]))
     return f"a new {kind} namespace"
 
@@ -102,13 +82,11 @@ def mount(kind):
 
 
 def remount(path):
-    """Remounts this path with write access."""
     check(LIBRARY.mount(b"none", path.encode(), None, ctypes.c_ulong(32 | 4096), None))
     return f"{path} is remounted"
 
 
 def setuid(program="/usr/local/bin/become-root"):
-    """Runs a setuid program."""
     done = subprocess.run([program], capture_output=True, text=True)
     if done.returncode != 0:
         raise Refused(done.stdout + done.stderr)
@@ -140,7 +118,6 @@ def privileges(allowed=""):
 
 
 def raise_limit(name, value):
-    """Raises a hard limit of this process."""
     import resource
 
     try:
@@ -151,12 +128,10 @@ def raise_limit(name, value):
 
 
 def priority():
-    """Raises the priority of this process."""
     os.setpriority(os.PRIO_PROCESS, 0, -10)
     return "priority -10"
 
 
 def realtime():
-    """Asks for real-time scheduling."""
     os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
     return "real-time scheduling"

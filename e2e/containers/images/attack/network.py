@@ -3,7 +3,6 @@
 import concurrent.futures
 import contextlib
 import ctypes
-import errno
 import fcntl
 import http.client
 import ipaddress
@@ -11,9 +10,8 @@ import os
 import pathlib
 import socket
 import struct
-import sys
 
-from attack import Refused
+from attack import Refused, refuse
 
 SECONDS = 3
 IP_OPTIONS, IP_TRANSPARENT, SO_BINDTODEVICE, SO_MARK = 4, 19, 25, 36
@@ -27,7 +25,6 @@ ENGINE_NAMES = "127.0.0.11"
 
 
 def tcp(host, port):
-    """Opens a TCP connection."""
     with socket.create_connection((host, int(port)), SECONDS) as connection:
         return f"connected to {connection.getpeername()[0]} port {port}"
 
@@ -45,7 +42,6 @@ def http_as(host, port, email, path="/api/v1/instances/", name="localhost"):
 
 
 def unix_http_as(path, email, name):
-    """Sends an HTTP request with a forged identity to a Unix socket."""
     connection = http.client.HTTPConnection("unix", timeout=SECONDS)
     connection.sock = socket.socket(socket.AF_UNIX)
     connection.sock.settimeout(SECONDS)
@@ -58,11 +54,10 @@ def unix_http_as(path, email, name):
         return response.read(200)
 
 
-def udp(host, port, kind="udp"):
+def udp(host, port):
     """Sends a datagram and waits for the echo."""
-    protocol = {"udp": socket.IPPROTO_UDP, "udplite": 136}[kind]
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    with socket.socket(family, socket.SOCK_DGRAM, protocol) as sender:
+    with socket.socket(family, socket.SOCK_DGRAM) as sender:
         sender.settimeout(SECONDS)
         sender.connect((host, int(port)))
         sender.send(b"attack")
@@ -70,7 +65,6 @@ def udp(host, port, kind="udp"):
 
 
 def icmp(host):
-    """Sends an ICMP echo request without a raw socket."""
     is_v6 = ":" in host
     protocol = socket.IPPROTO_ICMPV6 if is_v6 else socket.IPPROTO_ICMP
     with socket.socket(socket.AF_INET6 if is_v6 else socket.AF_INET, socket.SOCK_DGRAM, protocol) as sender:
@@ -98,10 +92,9 @@ def question(server, name, kind):
     return answer[12 + len(name) + 4:]
 
 
-def neighbours(own, port, network=None):
+def neighbours(own, port):
     """Opens TCP connections to all addresses beside the own one, and gains those that accept."""
-    beside = ipaddress.ip_network(network or f"{own}/24", strict=False)
-    targets = [str(each) for each in beside.hosts() if str(each) != own][:300]
+    targets = [str(each) for each in ipaddress.ip_network(f"{own}/24", strict=False).hosts() if str(each) != own]
     with concurrent.futures.ThreadPoolExecutor(100) as threads:
         reached = [each for each, found in zip(targets, threads.map(lambda host: accepts(host, port), targets)) if found]
     return reached or refuse(f"none of {len(targets)} addresses accepts")
@@ -127,7 +120,6 @@ def neighbour_names(own, server=ENGINE_NAMES):
 
 
 def bound_to_device(host, port, device="eth0"):
-    """Opens a TCP connection that must leave by this device."""
     with socket.socket() as sender:
         sender.settimeout(SECONDS)
         sender.setsockopt(socket.SOL_SOCKET, SO_BINDTODEVICE, device.encode() + b"\0")
@@ -162,14 +154,11 @@ def socket_option(name):
 
 
 def open_socket(family, kind="SOCK_RAW", protocol="0"):
-    """Opens a socket of this family and kind. A family without a name in Python is a number."""
-    number = int(family) if family.isdigit() else getattr(socket, family)
-    with socket.socket(number, getattr(socket, kind), int(protocol, 0)):
+    with socket.socket(getattr(socket, family), getattr(socket, kind), int(protocol)):
         return f"{family} {kind} is open"
 
 
 def interface_flags(device="lo"):
-    """Writes the flags of an interface, unchanged."""
     with socket.socket() as made:
         request = fcntl.ioctl(made, SIOCGIFFLAGS, struct.pack("16sh14x", device.encode(), 0))
         fcntl.ioctl(made, SIOCSIFFLAGS, request)
@@ -177,7 +166,6 @@ def interface_flags(device="lo"):
 
 
 def add_route():
-    """Adds a route to an unused address, and removes it."""
     metadata, zero = (struct.pack("=HH4s8x", socket.AF_INET, 0, socket.inet_aton(each)) for each in (UNUSED, "0.0.0.0"))
     device = ctypes.create_string_buffer(b"lo")
     # struct rtentry on 64-bit machines: padding, destination, gateway, mask, flags (up, host), padding, device, …
@@ -186,16 +174,6 @@ def add_route():
         fcntl.ioctl(made, SIOCADDRT, entry)
         fcntl.ioctl(made, SIOCDELRT, entry)
         return "a route is added"
-
-
-def vsock():
-    """Connects to a port of the hypervisor. The answer of a closed port counts, too: it comes from the hypervisor."""
-    with socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM) as made:
-        made.settimeout(SECONDS)
-        error = made.connect_ex((socket.VMADDR_CID_HOST, 1))
-        if error in (0, errno.ECONNRESET, errno.ECONNREFUSED):
-            return "the hypervisor answers"
-        raise OSError(error, os.strerror(error))
 
 
 def firewall():
@@ -242,11 +220,3 @@ def broadcast(address, port):
         sender.setsockopt(socket.SOL_SOCKET, socket.SO_BROADCAST, 1)
         sender.sendto(b"attack", (address, int(port)))
         return f"answer from {sender.recvfrom(100)[1]}"
-
-
-def refuse(reason):
-    raise Refused(reason)
-
-
-if __name__ == "__main__":
-    sys.exit("run: python3 -m attack")

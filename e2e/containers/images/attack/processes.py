@@ -6,7 +6,7 @@ import os
 import pathlib
 import signal
 
-from attack import Refused
+from attack import Refused, refuse
 
 
 def commands():
@@ -25,7 +25,6 @@ def process_named(text):
 
 
 def trace(text):
-    """Attaches to a process whose command line has this text, and detaches."""
     pids = [pid for pid, line in commands().items() if text in line and "-m attack" not in line]
     for pid in pids:
         library = ctypes.CDLL(None, use_errno=True)
@@ -70,7 +69,3 @@ def kill_all():
     """Sends SIGKILL to every process that this one may signal. It ends itself last."""
     os.kill(-1, signal.SIGKILL)
     return "sent"
-
-
-def refuse(reason):
-    raise Refused(reason)

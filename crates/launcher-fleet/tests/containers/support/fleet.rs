@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use bollard::query_parameters::KillContainerOptions;
 use futures_util::{StreamExt, TryStreamExt};
+use launcher_domain::Clock;
 use launcher_domain::clock::SystemClock;
 use launcher_fleet::engine::{FoundContainer, Part};
 use launcher_fleet::{
@@ -31,7 +32,7 @@ pub(crate) const VOLUME: &str = "work-abcdefghij";
 
 pub(crate) fn settings(data_dir: &Path) -> ContainerSettings {
     ContainerSettings {
-        machine: MachineSettings { stop_grace: Duration::from_secs(1), ..machine_settings(data_dir) },
+        machine: MachineSettings { stop_grace: Duration::ZERO, ..machine_settings(data_dir) },
         options: ContainerOptions {
             engine_socket: socket(),
             sidecar_image: SIDECAR_IMAGE.to_owned(),
@@ -53,7 +54,11 @@ pub(crate) fn with_options(
 }
 
 pub(crate) async fn open(settings: ContainerSettings) -> ContainerFleet {
-    ContainerFleet::open(settings, Arc::new(SystemClock), Stop::new()).await.unwrap()
+    open_at(settings, Arc::new(SystemClock)).await
+}
+
+pub(crate) async fn open_at(settings: ContainerSettings, clock: Arc<dyn Clock>) -> ContainerFleet {
+    ContainerFleet::open(settings, clock, Stop::new()).await.unwrap()
 }
 
 /// A Workshop whose app serves HTTP.
