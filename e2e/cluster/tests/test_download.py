@@ -145,8 +145,12 @@ def test_owner_and_admin_download_while_the_workshop_runs_after_a_killed_sidecar
 def test_files_are_downloaded_after_a_crash_and_after_the_loss_of_the_pod(world, template):
     email = "crash@example.org"
     name, volume = written(world, template, email)
+    before = world.instance(name)
     kill(world, name, EXCEED_MEMORY)
-    until_again(world, name)
+    crash = until_again(world, name)
+    assert (crash["reason"], crash["filesLost"], read(world, name)) == ("out-of-memory", False, "the last saved byte")
+    after = wait_for("the row to have the crash", lambda: (row := world.instance(name))["last_crash"] and row)
+    assert [after[field] for field in ("url", "expires_at")] == [before[field] for field in ("url", "expires_at")]
     assert download(world, volume, email) == {"kept.txt": b"the last saved byte"}
     world.kubectl("delete", "workshop", name)
     world.until(name, "terminated")
