@@ -47,11 +47,8 @@ func main() {
 		exit(argument)
 	case "hog":
 		hog()
-	case "silent":
-		// Not an empty select: without other goroutines, Go reports a deadlock and exits.
-		time.Sleep(24 * time.Hour)
 	default:
-		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog, silent", words[0])
+		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog", words[0])
 	}
 }
 
