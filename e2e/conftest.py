@@ -9,6 +9,8 @@ import pytest
 import environment
 
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
+# {folder: tier of its tests}. In other folders, conftest.py or the files name the tier.
+TIERS = {"cluster/tests": "cluster", "login": "chart", "login/live": "chart_live", "login/tests": "login"}
 
 
 def cpu_seconds():
@@ -56,6 +58,13 @@ def pytest_sessionstart(session):
     """Before the workers of pytest-xdist start, and before modules read the environment."""
     if not IS_WORKER:
         environment.prepare(session.config.option.markexpr, session.config.add_cleanup)
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        folder = str(item.path.parent.relative_to(environment.ROOT / "e2e"))
+        if folder in TIERS:
+            item.add_marker(TIERS[folder])
 
 
 @pytest.fixture(scope="session")

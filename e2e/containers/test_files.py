@@ -8,9 +8,9 @@ import stat
 import pytest
 from harness import wait_for
 from notebook import run_cell
-from saved_files import downloaded
+from saved_files import downloaded, saved_files
 from websockets.exceptions import WebSocketException
-from world import ALICE, BOB, JUPYTER, SHELL, WORK
+from world import ALICE, BOB, JUPYTER, SHELL, WORK, World
 
 
 def exceed_memory(world, name):
@@ -68,6 +68,17 @@ def test_set_user_id_program_and_device_file_in_kept_files_give_no_rights(world)
     assert status != 0 and ("not permitted" in output or "denied" in output), output
     assert world.shell(second, "cat /work/file") == "mine\n"
     world.finish(second)
+
+
+def test_launcher_is_killed_during_the_end_of_a_workshop_and_its_files_are_saved(tmp_path):
+    with World(SERVICE_SNAPSHOT_STORE=str(tmp_path)) as world:
+        name = world.running(SHELL, storage={"kind": "workshop", "path": "/home/jovyan"})
+        world.shell(name, "mkdir ~/notes; echo secret > ~/notes/private; chmod 600 ~/notes/private")
+        world.end(name, ALICE)
+        world.restart()
+        world.until(name, "terminated")
+        world.until_gone(name)
+        assert saved_files(world.launcher, name, ALICE, BOB)["notes/private"] == "secret\n"
 
 
 class KernelEnded(Exception):

@@ -7,17 +7,20 @@ changes the value instead.
 As a program, it writes reached-pods.txt: `render.sh write` runs it.
 """
 
+import collections
 import concurrent.futures
 import copy
 import functools
 import json
 import os
+import re
+import textwrap
 
 from chart import ALL_SETS, CHART, COMPONENTS, LOGIN, Rendering, template, value_in, values_in, values_of, values_schema
 
 REACHED = LOGIN / "reached-pods.txt"
 ABOUT = """\
-# Components whose pods change with a value. A change of a value without an entry here replaces no pod.
+# Components and the values that change their pods. A change of a value that is missing here replaces no pod.
 # Written by e2e/login/render.sh write.
 """
 # Fixed secrets for the sets without these values, because the chart generates different ones at each rendering.
@@ -105,12 +108,16 @@ def trials(name):
 
 def entries():
     """Returns the entries of reached-pods.txt: {value: components}."""
-    lines = (line for line in REACHED.read_text().splitlines() if not line.startswith("#"))
-    return {name: set(components.split()) for name, _, components in (line.partition(": ") for line in lines)}
+    text = "".join(line for line in REACHED.read_text().splitlines(keepends=True) if not line.startswith("#"))
+    entries = (entry.partition(":") for entry in re.split(r"\n(?! )", text))
+    return {name: set(components.split()) for components, _, names in entries for name in names.split()}
 
 
 if __name__ == "__main__":
+    values = collections.defaultdict(list)
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        found = zip(OTHER_VALUES, pool.map(lambda name: set().union(*trials(name)), OTHER_VALUES), strict=True)
-        lines = [f"{name}: {' '.join(sorted(components))}\n" for name, components in found if components]
-    REACHED.write_text(ABOUT + "".join(lines))
+        for name, found in zip(OTHER_VALUES, pool.map(lambda name: set().union(*trials(name)), OTHER_VALUES), strict=True):
+            values[" ".join(sorted(found))].append(name)
+    lines = (f"{components}: {' '.join(names)}" for components, names in sorted(values.items()) if components)
+    wrapped = (textwrap.fill(line, 120, subsequent_indent="  ", break_on_hyphens=False) for line in lines)
+    REACHED.write_text(ABOUT + "".join(f"{line}\n" for line in wrapped))

@@ -15,14 +15,19 @@ readonly ORIGINALS=(crds/workshops.yaml deploy/rbac.yaml deploy/network-policies
 # Of every object the same, and of every version another value.
 readonly SAME='app\.kubernetes\.io/(version|managed-by)|helm\.sh/chart'
 
-# without_copies: leaves out what tests compare with its source: the definitions (crds), the rules of Roles (deploy/rbac.yaml),
-# the pod of `helm test` (the Deployment of the launcher), and the text of notices (files of the chart). Also leaves out the
-# files of nginx, which tests parse and run.
+# Kinds that tests compare completely in more sets of values.
+readonly COMPARED='Certificate|HTTPRoute|Namespace|PrometheusRule|Role|RoleBinding|Secret|ServiceAccount'
+
+# without_copies: leaves out what tests compare: the kinds of COMPARED, the labels of the release, the definitions (crds), the
+# pod of `helm test` (the Deployment of the launcher), and the text of notices (files of the chart). Also leaves out the files
+# of nginx, which tests parse and run.
 without_copies() {
-  awk '
+  awk -v compared="^kind: ($COMPARED|Pod)$" '
     function end() { if (!is_copy) printf "%s", object; object = ""; is_copy = 0; is_file = 0 }
     $0 == "---" { end() }
-    /^kind: (Role|Pod)$/ || /"kind":"CustomResourceDefinition"/ { is_copy = 1 }
+    $0 ~ compared || /"kind":"CustomResourceDefinition"/ { is_copy = 1 }
+    /^[^ ]/ { part = $1 }
+    part == "metadata:" && /^    app\.kubernetes\.io\/(name|instance): / { next }
     is_file && /^    / { next }
     { is_file = /^  [a-z.-]+\.(html|conf|sh): \|/; object = object $0 "\n" }
     END { end() }'

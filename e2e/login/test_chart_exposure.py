@@ -217,6 +217,8 @@ def test_each_host_has_one_route_from_gateway_to_nginx(changes, parents):
         name: {"parentRefs": [parent], "hostnames": [host], "rules": [rule]}
         for name, parent, host in zip((RELEASE, f"{RELEASE}-workshops"), parents, (HOST, f"*.{DOMAIN}"), strict=True)
     }
+    notes = [one["metadata"]["annotations"] for one in found.named("HTTPRoute").values()]
+    assert notes == [{"external-dns.alpha.kubernetes.io/ttl": "300"}] * 2
     assert {"name": "http", "port": 80, "targetPort": "http"} in found.named("Service")[FRONT]["spec"]["ports"]
     assert not found.named("Ingress", "Middleware") and bool(found.named("Gateway")) is (changes == ())
 

@@ -249,6 +249,22 @@ def test_roles_match_committed_rules_in_each_workshop_namespace(name):
     assert [[rule["verbs"] for rule in rules if "secrets" in rule["resources"]] for rules in committed] == [[["create"]], []]
 
 
+@pytest.mark.parametrize("name, others", [("minimal", set()), ("full", {f"{RELEASE}-links", f"{RELEASE}-text"})])
+def test_all_objects_have_the_labels_of_the_release(name, others):
+    """The others are objects of the administrator: the value `extraObjects`."""
+    labels = {f"app.kubernetes.io/{label}": RELEASE for label in ("name", "instance")}.items()
+    found = render(name).keyed
+    assert {key[2] for key, one in found.items() if not labels <= one["metadata"].get("labels", {}).items()} == others
+
+
+def test_accounts_and_namespaces_have_their_annotations_and_labels():
+    accounts = {name: one["metadata"]["annotations"] for name, one in render("full").named("ServiceAccount").items()}
+    assert accounts == {f"{part}-account": {"example.org/role": part} for part in ("launcher", "login", "front")}
+    assert set(render("minimal").named("ServiceAccount")) == {RELEASE, f"{RELEASE}-operator"}
+    labels = render("minimal").named("Namespace")["workshops"]["metadata"]["labels"]
+    assert labels["pod-security.kubernetes.io/enforce"] == "baseline"
+
+
 @every_set
 def test_objects_with_user_data_are_kept_on_uninstall(name):
     keep = {"helm.sh/resource-policy": "keep"}.items()

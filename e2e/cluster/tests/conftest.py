@@ -12,7 +12,7 @@ sys.path.insert(0, str(HERE.parents[1]))
 from world import World  # noqa: E402
 
 # The files that take longest, longest first. They start first, so that no worker runs alone at the end.
-LONGEST = ("storage", "journey", "download", "lost_node", "material", "faults", "saved_files", "operator", "policies", "doctor")
+LONGEST = ("storage", "journey", "download", "lost_node", "material", "faults", "operator", "policies", "doctor")
 
 
 def pytest_configure(config):
@@ -25,9 +25,6 @@ def pytest_configure(config):
 def pytest_collection_modifyitems(items):
     order = {f"test_{name}": place for place, name in enumerate(LONGEST)}
     items.sort(key=lambda item: order.get(item.path.stem, len(LONGEST)))
-    for item in items:
-        if HERE in item.path.parents:
-            item.add_marker(pytest.mark.cluster)
 
 
 @pytest.fixture(scope="module")

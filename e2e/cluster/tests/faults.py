@@ -2,16 +2,13 @@
 
 Launcher and operator speak HTTP to the proxy (`World.kubeconfig(account, server=proxy.url)`). The proxy speaks TLS to
 the API server, forwards bearer tokens and streams watches. Tests name a call by its verb and resource:
-"PATCH workshops/status", "WATCH pods", "PUT leases". The proxy counts injected faults, so that a test can assert that
-its faults occurred.
+"PATCH workshops/status", "WATCH pods", "PUT leases". A rule counts down, so that a test can assert that its faults occurred.
 """
 
 import asyncio
-import collections
 import contextlib
 import dataclasses
 import json
-import random
 import ssl
 import threading
 
@@ -28,13 +25,7 @@ HOP_BY_HOP = {"connection", "host", "keep-alive", "te", "trailer", "transfer-enc
 CONFLICT, TOO_MANY, BROKEN = "409", "429", "500"
 DONE_BUT_504, DONE_BUT_RESET = "504 after success", "connection reset after success"
 RESET, HANG = "connection reset", "hang"
-EXPIRED, DROPPED = "410 in the watch", "watch dropped"
-RANDOM_FAULTS = {
-    "WATCH": (TOO_MANY, BROKEN, RESET, EXPIRED, DROPPED),
-    "GET": (TOO_MANY, BROKEN, RESET),
-    "LIST": (TOO_MANY, BROKEN, RESET),
-    "write": (CONFLICT, TOO_MANY, BROKEN, DONE_BUT_504, DONE_BUT_RESET, RESET),
-}
+EXPIRED = "410 in the watch"
 
 
 @dataclasses.dataclass
@@ -45,14 +36,12 @@ class Rule:
     call: str
     left: int
     name: str
-    injected: int = 0
 
     def takes(self, call, name):
         """Returns True if the fault must be injected into this call. Such a call is counted."""
         if self.left < 1 or call != self.call or not name.startswith(self.name):
             return False
         self.left -= 1
-        self.injected += 1
         return True
 
 
@@ -63,9 +52,7 @@ class Proxy:
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.rules = []
-        self.injected = collections.Counter()
-        self.random_faults = None
-        self.calls = collections.Counter()
+        self.calls = set()
         self.watches = {}
         self.loop = asyncio.new_event_loop()
         self.thread = threading.Thread(target=self.loop.run_forever, daemon=True)
@@ -87,25 +74,19 @@ class Proxy:
     # Methods for tests.
 
     def inject(self, fault, call, times=1, name=""):
-        """Injects this fault into the next `times` calls of this kind. Returns the rule, which counts injections."""
+        """Injects this fault into the next `times` calls of this kind. Returns the rule, which counts down."""
         rule = Rule(fault, call, times, name)
         self.rules.append(rule)
         return rule
 
-    def inject_randomly(self, seed, chance):
-        """Injects a random fault into each call with probability `chance`. With the same seed, the nth call of a kind
-        always gets the same fault."""
-        self.random_faults = (seed, chance)
-
     def stop_faults(self):
         """Stops injecting faults."""
-        self.random_faults = None
         self.rules.clear()
 
-    def drop_watches(self, at_least=0):
-        """Waits until the program has this many watches, and resets the connections of all. Returns their number."""
+    def drop_watches(self, at_least):
+        """Waits until the program has this many watches, and resets the connections of all."""
         wait_for(f"{at_least} watches", lambda: len(self.watches) >= at_least)
-        return self._run(self._drop_watches())
+        self._run(self._drop_watches())
 
     def begin_outage(self):
         """Simulates an outage of the API server: refuses new connections and resets existing connections."""
@@ -144,19 +125,14 @@ class Proxy:
         await self.session.close()
 
     async def _drop_watches(self):
-        dropped = list(self.watches.values())
-        for request, call in dropped:
-            self.injected[DROPPED, call] += 1
+        for request in list(self.watches.values()):
             cut(request)
-        return len(dropped)
 
     async def _handle(self, request):
         body = await request.read()
         call, name = named(request, body)
-        self.calls[call] += 1
-        fault = self._fault(call, name)
-        if fault:
-            self.injected[fault, call] += 1
+        self.calls.add(call)
+        fault = next((rule.fault for rule in self.rules if rule.takes(call, name)), None)
         with contextlib.suppress(ConnectionResetError):
             return await self._answer(request, body, call, fault)
         return cut(request)
@@ -174,20 +150,7 @@ class Proxy:
             await asyncio.Event().wait()
         if fault == EXPIRED:
             return web.Response(text=json.dumps({"type": "ERROR", "object": status(410)}) + "\n")
-        if fault == DROPPED:
-            self.loop.call_later(random.uniform(0, 2), cut, request)
         return await self._forward(request, body, call)
-
-    def _fault(self, call, name):
-        rule = next((rule for rule in self.rules if rule.takes(call, name)), None)
-        if rule:
-            return rule.fault
-        if not self.random_faults:
-            return None
-        seed, chance = self.random_faults
-        fate = random.Random(f"{seed} {call} {self.calls[call]}")
-        verb = call.split()[0]
-        return fate.choice(RANDOM_FAULTS.get(verb, RANDOM_FAULTS["write"])) if fate.random() < chance else None
 
     def _ask(self, request, body):
         url = yarl.URL(self.server + request.raw_path, encoded=True)
@@ -202,7 +165,7 @@ class Proxy:
             response = web.StreamResponse(status=answer.status, headers=end_to_end_headers(answer.headers))
             await response.prepare(request)
             if call.startswith("WATCH"):
-                self.watches[id(request)] = (request, call)
+                self.watches[id(request)] = request
             try:
                 async for chunk in answer.content.iter_any():
                     await response.write(chunk)

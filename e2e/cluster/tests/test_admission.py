@@ -1,5 +1,6 @@
 """Validation by the API server, admission under Pod Security, and the rights of our programs."""
 
+import concurrent.futures
 import json
 import re
 import subprocess
@@ -162,19 +163,15 @@ def everything_that_happens(world):
     asks = world.launch(asking, "asks@example.org", parameters={"TOKEN": "hunter2"})
     lost = world.launch(world.template(name="lost"), "lost@example.org")
     world.apply(by_hand("short", lifetimeSeconds=3), by_hand("crash", args=["exit"]))
+    # The launcher waits 30 seconds for the download.
+    with concurrent.futures.ThreadPoolExecutor(1) as threads:
+        download = threads.submit(downloaded_and_deleted, world, kept)
+        secret_is_created_and_deleted(world, asks)
+        world.until_phase("short", "Expired")
+        world.until_phase("crash", "Failed")
+        download.result()
+    # It kills the launcher.
     restarted_extended_and_lost(world, lost)
-    downloaded_and_deleted(world, kept)
-
-    # The launcher creates a Secret, which the cluster deletes with the Workshop.
-    world.until(asks, "running")
-    assert "hunter2" not in json.dumps([world.workshop(asks), world.instance(asks)])
-    world.kubectl("get", "secret", f"{asks}-parameters")
-    world.end(asks)
-    world.until(asks, "terminated")
-    gone = lambda: "NotFound" in world.kubectl("get", "secret", f"{asks}-parameters", check=False)
-    wait_for("the Secret to be deleted", gone)
-    world.until_phase("short", "Expired")
-    world.until_phase("crash", "Failed")
 
     # If the garbage collector is faster, the operator does not delete the Workshop: then try again.
     def is_deleted_by_operator():
@@ -192,6 +189,17 @@ def everything_that_happens(world):
     world.replace_operator(SERVICE_START_TIMEOUT="8")
     world.apply(by_hand("missing", image=f"{IMAGES}/missing:test"))
     assert world.until_phase("missing", "Failed")["reason"] == "start-timeout"
+
+
+def secret_is_created_and_deleted(world, name):
+    """The launcher creates a Secret, which the cluster deletes with the Workshop."""
+    world.until(name, "running")
+    assert "hunter2" not in json.dumps([world.workshop(name), world.instance(name)])
+    world.kubectl("get", "secret", f"{name}-parameters")
+    world.end(name)
+    world.until(name, "terminated")
+    gone = lambda: "NotFound" in world.kubectl("get", "secret", f"{name}-parameters", check=False)
+    wait_for("the Secret to be deleted", gone)
 
 
 def restarted_extended_and_lost(world, name):

@@ -4,7 +4,6 @@ import contextlib
 import http.client
 import json
 import os
-import socket
 
 import pytest
 from harness import ADMIN, wait_for
@@ -64,20 +63,6 @@ def test_attack_reaches_all_targets_without_policies_and_isolation_wait(world, p
     assert {what for what, target in places.items() if target not in reached} == set()
     world.end(name)
     world.until_ended(name)
-
-
-def test_pod_that_is_never_isolated_fails_and_its_app_never_starts(world):
-    world.replace_operator(SERVICE_WAIT_FOR_ISOLATION="true", SERVICE_ISOLATION_TIMEOUT="5")
-    host = world.node_address()
-    with socket.create_server((host, 0)) as listener:
-        template = world.template(args=["attack", "60", f"{host}:{listener.getsockname()[1]}"])
-        failed = world.until(name := world.launch(template, ADMIN), "failed")
-        world.until_no_workload(name)
-        listener.setblocking(False)
-        with pytest.raises(BlockingIOError):
-            listener.accept()
-    assert failed["reason"]["code"] == "network-not-isolated"
-    assert "network" in failed["reason"]["message"] and "network policies" in failed["reason"]["remedy"]
 
 
 def test_workshops_launched_together_reach_nothing_forbidden(world, places):

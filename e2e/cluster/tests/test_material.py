@@ -12,18 +12,15 @@ import uuid
 import pytest
 from git_server import git_server
 from local_volumes import local_volumes
-from python_app import HOME, KEPT, PYTHON, read, run, write
-from world import ALICE, BOB, IMAGES
+from python_app import HOME, KEPT, PYTHON, run, write
+from world import IMAGES
 
 CLASS = f"material-{uuid.uuid4().hex[:8]}"
-# Half of the start timeout is the time to load the material, in seconds.
-SECONDS = 60
 IS_FOREIGN = "TEST_KUBECONFIG" in os.environ
 WORLD = {
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/{'material' if IS_FOREIGN else 'trusting'}:test",
     "SERVICE_STORAGE_CLASS": CLASS,
     "SERVICE_ROOM_GRACE": "30",
-    "SERVICE_START_TIMEOUT": str(2 * SECONDS),
 }
 FOLDER = f"{HOME}/course"
 # The certificate authority that the image trusts.
@@ -44,17 +41,8 @@ def node(world):
 
 @pytest.fixture(scope="module", autouse=True)
 def volumes(world):
-    with local_volumes(world, CLASS, 5):
+    with local_volumes(world, CLASS, 1):
         yield
-
-
-@pytest.fixture(scope="module")
-def slow(world, node, volumes):
-    """A slow server, and a workshop that waits for it while the other tests run. Returns (course, template, name)."""
-    with git_server(node, is_slow=True) as course:
-        course.push({"lesson.txt": "one\n"})
-        template = template_with(world, course)
-        yield course, template, world.launch(template)
 
 
 def source_of(course, **more):
@@ -66,9 +54,9 @@ def template_with(world, course, **more):
     return world.template(name="course", storage=KEPT, material={"sources": [source_of(course, **more)]}, **PYTHON)
 
 
-def opened(world, template, email=ALICE):
+def opened(world, template):
     """Launches the template, and waits until the workshop runs. Returns its name, and the report about its repository."""
-    name = world.launch(template, email)
+    name = world.launch(template)
     (report,) = world.until(name, "running")["material"]
     return name, report
 
@@ -77,12 +65,12 @@ def files(world, name):
     return json.loads(run(world, name, FILES))
 
 
-def end(world, *names):
-    world.end(*names)
-    world.until_ended(*names)
+def end(world, name):
+    world.end(name)
+    world.until_ended(name)
 
 
-def test_app_finds_files_that_it_can_change_and_a_server_that_is_down_stops_no_start(world, slow, node):
+def test_app_finds_files_that_it_can_change_and_a_server_that_is_down_stops_no_start(world, node):
     with socket.create_server((node, 0)) as server:
         url = f"http://{node}:{server.getsockname()[1]}/data.zip"
     down = {"kind": "archive", "url": url, "sha256": "0" * 64, "target": "down"}
@@ -97,28 +85,6 @@ def test_app_finds_files_that_it_can_change_and_a_server_that_is_down_stops_no_s
     assert files(world, name) == {"lesson.txt": "mine"}
     assert run(world, name, f"import os; print(os.listdir('{HOME}/down'))") == "[]"
     world.end(name)
-    world.assert_nothing_was_forbidden()
-
-
-def test_next_launch_has_the_edits_of_the_student_and_the_push_of_the_teacher(world, slow, node):
-    with git_server(node) as course:
-        version = course.push({"lesson.txt": "one\n", "notes.txt": "one\n", "both.txt": "one\n"})
-        template = template_with(world, course)
-        name, report = opened(world, template)
-        assert (report["outcome"], report["version"]) == ("placed", version), report
-        for one in ("notes.txt", "both.txt"):
-            write(world, name, "one\nmine", f"{FOLDER}/{one}")
-        end(world, name)
-
-        version = course.push({"lesson.txt": "two\n", "both.txt": "two\n", "week2.txt": "new\n"})
-        (name, report), (other, theirs) = opened(world, template), opened(world, template, BOB)
-        assert (report["outcome"], report["version"]) == ("updated", version), report
-        assert report["conflicts"] == ["both.txt"]
-        mine = {"notes.txt": "one\nmine", "both.txt": "one\nmine", f"both (from teacher {version[:7]}).txt": "two\n"}
-        assert files(world, name) == {"lesson.txt": "two\n", "week2.txt": "new\n"} | mine
-        assert theirs["outcome"] == "placed"
-        assert files(world, other) == {"lesson.txt": "two\n", "notes.txt": "one\n", "both.txt": "two\n", "week2.txt": "new\n"}
-    end(world, name, other)
     world.assert_nothing_was_forbidden()
 
 
@@ -142,7 +108,7 @@ def write_secret(world, password):
 
 
 @pytest.mark.skipif(IS_FOREIGN, reason="the authority of this cluster is unknown")
-def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one(world, slow, node, certificate):
+def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one(world, node, certificate):
     world.kubectl("delete", "secret", "material-course", "--ignore-not-found")
     with git_server(node, certificate, TEACHER) as course:
         version = course.push({"lesson.txt": "one\n"})
@@ -163,25 +129,16 @@ def test_private_repository_needs_its_password_and_its_files_outlive_a_wrong_one
         assert PASSWORD not in shown and TEACHER.split()[1] not in shown and shown.endswith("False")
         end(world, name)
 
-        course.push({"lesson.txt": "two\n"})
+        version = course.push({"lesson.txt": "one\n", "week2.txt": "new\n"})
         write_secret(world, "wrong")
         name, report = opened(world, template)
         assert report["outcome"] == "failed" and "refuses the secret course (401)" in report["message"], report
         assert files(world, name) == {"lesson.txt": "one\nmine"}
         end(world, name)
-    world.assert_nothing_was_forbidden()
 
-
-def test_workshop_of_a_slow_server_opens_with_a_note_and_the_next_one_has_the_files(world, slow):
-    course, template, name = slow
-    (report,) = world.until(name, "running")["material"]
-    late = f"The source was not ready after {SECONDS} seconds. The next launch tries again."
-    assert (report["outcome"], report["message"]) == ("failed", late)
-    write(world, name, "kept")
-    end(world, name)
-    course.is_slow = False
-    name, report = opened(world, template)
-    assert report["outcome"] == "placed", report
-    assert (files(world, name), read(world, name)) == ({"lesson.txt": "one\n"}, "kept")
-    end(world, name)
+        write_secret(world, PASSWORD)
+        name, report = opened(world, template)
+        assert (report["outcome"], report["version"]) == ("updated", version), report
+        assert files(world, name) == {"lesson.txt": "one\nmine", "week2.txt": "new\n"}
+        end(world, name)
     world.assert_nothing_was_forbidden()

@@ -6,7 +6,6 @@ import contextlib
 import http.client
 import itertools
 import os
-import random
 import subprocess
 import threading
 import urllib.parse
@@ -14,14 +13,8 @@ import uuid
 
 import pytest
 from census import ObjectRecorder
-from harness import Promises, exchange, seed_of, wait_for
+from harness import exchange, wait_for
 from world import World
-
-ROUNDS = 3
-LAUNCHES_A_ROUND = 3
-# Upper bounds of the time from the first request to the kill. Each round draws one bound. With the shortest bound, the
-# kill happens during the requests. With the longest bound, it may happen after the start of the first pod.
-LATEST_KILL_SECONDS = (0.05, 0.3, 2)
 
 
 def new_database():
@@ -76,7 +69,24 @@ class Clients:
 
     def __init__(self, replicas, template):
         self.replicas, self.path = replicas, f"/templates/{template}/launch"
-        self.names, self.answers, self.over = [], 0, threading.Event()
+        self.names, self.answers, self.over, self.numbers = [], 0, threading.Event(), itertools.count()
+
+    def while_restarting(self, stop, *clients):
+        """Stops and starts one replica after the other. Meanwhile, these clients send requests."""
+        self.over.clear()
+        with concurrent.futures.ThreadPoolExecutor(len(clients)) as threads:
+            going = [threads.submit(one) for one in clients]
+            try:
+                for replica in self.replicas:
+                    stop(replica)
+                    replica.start()
+                    answers, launched = self.answers, len(self.names)
+                    is_past = lambda: len(self.names) > launched and (self.answers > answers or len(clients) == 1)
+                    wait_for("more answers and launches", lambda: is_past() or any(one.done() for one in going))
+            finally:
+                self.over.set()
+            for one in going:
+                one.result()
 
     def balanced(self):
         for turn in itertools.count():
@@ -100,11 +110,10 @@ class Clients:
         return False
 
     def direct(self):
-        for number in itertools.count():
-            if self.over.is_set():
-                return
+        for number in self.numbers:
             self.names.append(self.launch_somewhere(f"roll-{number}", number))
-            self.over.wait(2)
+            if self.over.wait(2):
+                return
 
     def launch_somewhere(self, key, first):
         for attempt in itertools.count(first):
@@ -117,56 +126,10 @@ class Clients:
 
 
 def test_rolling_restart_fails_no_balanced_request_and_loses_no_launch(world, template, replicas):
-    """Each replica reports that it is not ready before it stops listening."""
+    """Each replica reports that it is not ready before it stops listening. Afterwards each one is killed, during launches of
+    clients that repeat them."""
     clients = Clients(replicas, template)
-    with ObjectRecorder(world) as recorder, concurrent.futures.ThreadPoolExecutor(2) as threads:
-        going = [threads.submit(clients.balanced), threads.submit(clients.direct)]
-        try:
-            for replica in replicas:
-                replica.stop()
-                replica.start()
-                before = clients.answers, len(clients.names)
-                is_past = lambda: clients.answers > before[0] and len(clients.names) > before[1]
-                wait_for("more answers and launches", lambda: is_past() or any(one.done() for one in going))
-        finally:
-            clients.over.set()
-        for one in going:
-            one.result()
-        end_all(world, recorder, clients.names)
-
-
-def test_killed_launchers_lose_no_accepted_request(world, template, replicas):
-    """In each round, one launcher is killed during launches and ends, and starts again. The others continue its work."""
-    rng, promises = random.Random(seed_of("REPLICAS_SEED")), Promises(template)
     with ObjectRecorder(world) as recorder:
-        for number in range(ROUNDS):
-            victim, survivor = replicas[number % 3], replicas[(number + 1) % 3]
-            live = list(survivor.instances())
-            keys = [f"round-{number}-{index}" for index in range(LAUNCHES_A_ROUND)]
-            promises.kill_during_requests(victim, keys, rng.sample(live, len(live) // 2), rng, LATEST_KILL_SECONDS)
-            for key in keys[:-1]:
-                promises.launch(survivor, key)
-            wait_for("the survivors to settle all rows", lambda: settled(survivor))
-            victim.start()
-            promises.launch(victim, keys[-1])
-            every = wait_for("all rows to settle", lambda: settled(victim))
-            promises.check({name: every[name] for name in promises.names.values()})
-            check_workshops(world, recorder, {name: every[name]["state"] for name in promises.names.values()})
-        assert len(promises.names) == ROUNDS * LAUNCHES_A_ROUND
-        end_all(world, recorder, list(world.launcher.instances()))
-
-
-def settled(launcher):
-    """Returns all instances, or None while one is in transition."""
-    every = launcher.instances("all")
-    return every if {row["state"] for row in every.values()} <= {"running", "failed", "terminated"} else None
-
-
-def check_workshops(world, recorder, states):
-    running = {name for name, state in states.items() if state == "running"}
-    # The API server may execute a call of the killed launcher late. The next launcher deletes the orphaned Workshop.
-    wait_for("only the expected Workshops to exist", lambda: workshops(world) == running)
-    recorder.assert_one_each(*running)
-    for name in states.keys() - running:
-        counts = {kind: len(uids) for kind, uids in recorder.of(name).items()}
-        assert max(counts.values()) <= 1, f"{name} had more than one workload: {counts}"
+        clients.while_restarting(lambda replica: replica.stop(), clients.balanced, clients.direct)
+        clients.while_restarting(lambda replica: replica.kill(), clients.direct)
+        end_all(world, recorder, clients.names)

@@ -1,14 +1,13 @@
 """Files of real volumes: kept files belong to one person and outlive the workshop, files of crash-safe directories outlive
 a crash. Each volume is a small disk."""
 
-import contextlib
 import json
 import uuid
 
 import pytest
 from harness import wait_for
 from local_volumes import local_volumes
-from python_app import CRASH_SAFE, END, EXCEED_MEMORY, HOME, KEPT, PYTHON, kill, read, run, until_again, write
+from python_app import CRASH_SAFE, EXCEED_MEMORY, HOME, KEPT, PYTHON, kill, read, run, until_again, write
 from test_download import download
 from test_failures import evict
 from world import ALICE, BOB, IMAGES
@@ -19,8 +18,6 @@ WORLD = {
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test",
     # Longer than the binding of a claim to a volume takes.
     "SERVICE_ROOM_GRACE": "30",
-    # A killed operator delays the next one by this time.
-    "SERVICE_LEASE_SECONDS": "6",
 }
 # Bytes of the disk of each volume.
 DISK = 24 << 20
@@ -40,7 +37,7 @@ print(os.strerror(found.errno))
 
 @pytest.fixture(scope="module", autouse=True)
 def volumes(world):
-    with local_volumes(world, CLASS, 9, DISK):
+    with local_volumes(world, CLASS, 6, DISK):
         yield
 
 
@@ -76,36 +73,6 @@ def test_kept_files_belong_to_one_person_until_the_volume_is_deleted(world):
     third = world.launch(template, ALICE)
     assert (world.until(third, "running")["volume"] != volume, read(world, third)) == (True, None)
     world.end(third, other)
-    world.assert_nothing_was_forbidden()
-
-
-def test_crashed_app_runs_again_with_its_files_and_fails_at_the_third_crash(world):
-    """The second crash happens while no operator runs."""
-    template = world.template(name="crashing", storage=KEPT, **PYTHON)
-    name = world.launch(template, "crash@example.org")
-    before = world.until(name, "running")
-    write(world, name, "kept")
-    pod = world.uid(name)
-    kill(world, name, EXCEED_MEMORY)
-    crash = until_again(world, name)
-    assert (crash["reason"], crash["filesLost"]) == ("out-of-memory", False)
-    assert (world.uid(name), read(world, name)) == (pod, "kept")
-    after = wait_for("the row to have the crash", lambda: (row := world.instance(name))["last_crash"] and row)
-    assert [after[field] for field in ("url", "expires_at")] == [before[field] for field in ("url", "expires_at")]
-
-    with world.killed_operator():
-        kill(world, name, END)
-        wait_for("the app to end", lambda: not all(one["ready"] for one in world.pod(name)["status"]["containerStatuses"]))
-    crash = until_again(world, name, crash)
-    assert (crash["reason"], read(world, name)) == ("crashed", "kept")
-    kill(world, name, END)
-    failed = world.until(name, "failed")
-    assert failed["reason"]["code"] == "crashed" and "exit code 0" in failed["reason"]["message"], failed
-    assert failed["log_tail"].rstrip().endswith("ends at SIGTERM")
-    ended(world, name)
-    successor = world.launch(template, "crash@example.org")
-    assert (world.until(successor, "running")["volume"], read(world, successor)) == (before["volume"], "kept")
-    world.end(successor)
     world.assert_nothing_was_forbidden()
 
 
@@ -158,18 +125,17 @@ def test_suspended_workshop_has_no_pod_and_is_resumed_with_its_files_and_secrets
     before = world.until(name, "running")
     write(world, name, "kept")
     uid = world.workshop(name)["metadata"]["uid"]
-    for _ in range(2):
-        world.ask(202, "POST", f"/instances/{name}/suspend")
-        world.until(name, "suspended")
-        assert world.workshop(name) is None and world.workload(name) == []
-        assert claim(world, before["volume"])["status"]["phase"] == "Bound"
-        # The next pod needs the volume at once.
-        world.ask(202, "POST", f"/instances/{name}/resume")
-        after = world.until(name, "running")
-        assert (after["url"], after["volume"]) == (before["url"], before["volume"])
-        assert world.workshop(name)["metadata"]["uid"] != uid
-        assert read(world, name) == "kept"
-        assert run(world, name, "import os; print(os.environ['TOKEN'])") == "hunter2"
+    world.ask(202, "POST", f"/instances/{name}/suspend")
+    world.until(name, "suspended")
+    assert world.workshop(name) is None and world.workload(name) == []
+    assert claim(world, before["volume"])["status"]["phase"] == "Bound"
+    # The next pod needs the volume at once.
+    world.ask(202, "POST", f"/instances/{name}/resume")
+    after = world.until(name, "running")
+    assert (after["url"], after["volume"]) == (before["url"], before["volume"])
+    assert world.workshop(name)["metadata"]["uid"] != uid
+    assert read(world, name) == "kept"
+    assert run(world, name, "import os; print(os.environ['TOKEN'])") == "hunter2"
     world.end(name)
     world.assert_nothing_was_forbidden()
 
@@ -192,34 +158,3 @@ def test_files_from_before_a_full_disk_are_in_the_download_and_the_next_workshop
     ended(world, name)
     found = download(world, volume, email)
     assert found["kept.txt"] == b"changed" and "fill" not in found
-
-
-@contextlib.contextmanager
-def no_more_volumes(world):
-    """Deletes the storage class and its free volumes during the block."""
-    kinds = [json.loads(world.kubectl("get", "storageclass", CLASS, "--output", "json"))]
-    kinds += json.loads(world.kubectl("get", "persistentvolumes", "--output", "json"))["items"]
-    free = [one for one in kinds[1:] if one["spec"]["storageClassName"] == CLASS and one["status"]["phase"] == "Available"]
-    removed = [kinds[0], *free]
-    for one in removed:
-        del one["metadata"]["uid"], one["metadata"]["resourceVersion"]
-        world.kubectl("delete", one["kind"], one["metadata"]["name"])
-    try:
-        yield
-    finally:
-        world.apply(*removed)
-
-
-def test_existing_volumes_are_not_affected_by_the_deletion_of_the_storage_class(world):
-    template = world.template(name="no class", storage=KEPT, **PYTHON)
-    name = world.launch(template, "class@example.org")
-    volume = world.until(name, "running")["volume"]
-    write(world, name, "kept")
-    ended(world, name)
-    with no_more_volumes(world):
-        name, other = world.launch(template, "class@example.org"), world.launch(template, "no-class@example.org")
-        assert (world.until(name, "running")["volume"], read(world, name)) == (volume, "kept")
-        refused = world.until(other, "failed")["reason"]
-    assert refused["code"] == "unschedulable", refused
-    assert "unbound immediate PersistentVolumeClaims" in refused["message"], refused
-    world.end(name, other)

@@ -52,7 +52,8 @@ class World:
         self.launcher_settings, self.operator_settings = launcher or {}, operator
 
     def __enter__(self):
-        self._make_namespace()
+        define_workshops()
+        self.make_namespace(self.namespace)
         try:
             if self.processes:
                 self.launcher, self.operator = self.new_launcher(), self.new_operator()
@@ -69,13 +70,16 @@ class World:
         self.files.cleanup()
         self.kubectl("delete", "namespace", self.namespace, "--wait=false", "--ignore-not-found")
 
-    def _make_namespace(self):
-        define_workshops()
+    def make_namespace(self, name):
+        """Creates a namespace for workloads. Launcher and operator, whose accounts are in the namespace of this World, get
+        their rights there."""
         labels = {"pod-security.kubernetes.io/enforce": self.security}
-        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": self.namespace, "labels": labels}}
+        namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
         rbac = (ROOT / "deploy/rbac.yaml").read_text()
-        rbac = rbac.replace("namespace: workshops\n", f"namespace: {self.namespace}\n")
-        self.kubectl(*APPLY, "-", input=f"{json.dumps(namespace)}\n---\n{rbac}")
+        # The subjects of the bindings.
+        rbac = re.sub(r"^(- kind: .*\n.*\n  namespace: )workshops$", rf"\1{self.namespace}", rbac, flags=re.MULTILINE)
+        rbac = rbac.replace("namespace: workshops\n", f"namespace: {name}\n")
+        self.kubectl(*APPLY, "-", "--namespace", name, input=f"{json.dumps(namespace)}\n---\n{rbac}")
 
     # Launcher and operator.
 

@@ -233,14 +233,14 @@ REQUESTS = {
 }
 
 
-def answers():
-    """Sends REQUESTS to the front. Returns {name: [status, Location]}."""
+def answers(host=HOST):
+    """Sends REQUESTS for this host to the front. Returns {name: [status, Location]}."""
     found = {}
     for name, (method, path, headers, body) in REQUESTS.items():
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=DEADLINE)
         with contextlib.closing(connection):
             # One Cookie line with all cookies, as browsers send it.
-            connection.request(method, path, body, {"Host": "launcher.example.org", **headers})
+            connection.request(method, path, body, {"Host": host.decode(), **headers})
             answer = connection.getresponse()
             found[name] = [answer.status, answer.headers["Location"]]
     return found
@@ -251,6 +251,12 @@ def front_answers():
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=DEADLINE)
         connection.request("GET", "/healthz")
         return connection.getresponse().status == 200
+
+
+def login_proxies_are_down():
+    with contextlib.suppress(ConnectionRefusedError), socket.create_connection(("127.0.0.1", LOGIN)):
+        return False
+    return True
 
 
 def workers(master):
@@ -279,7 +285,8 @@ def main(folder):
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     for name, value in todo["sysctls"].items():
         pathlib.Path("/proc/sys", *name.split(".")).write_text(value)
-    (folder / "behind.conf").write_text(UPSTREAMS.format(folder=folder, proof=todo["proof"]))
+    upstreams = UPSTREAMS.format(folder=folder, proof=todo["proof"])
+    (folder / "behind.conf").write_text(upstreams)
     listener = socket.create_server(("127.0.0.1", WORKSHOP), backlog=4096)
     stopped = threading.Event()
     workshop = threading.Thread(target=stall, args=(listener, stopped))
@@ -290,7 +297,7 @@ def main(folder):
         stack.callback(workshop.join)
         stack.callback(stopped.set)
         group = stack.enter_context(MemoryCgroup("front", todo["limit"]))
-        stack.enter_context(running([todo["nginx"], "-e", "/dev/null", "-c", folder / "behind.conf"]))
+        behind = stack.enter_context(running([todo["nginx"], "-e", "/dev/null", "-c", folder / "behind.conf"]))
         join = f'echo $$ >"{group.path}/cgroup.procs" && exec sh "$0"'
         log = stack.enter_context((folder / "front.log").open("w"))
         front = stack.enter_context(
@@ -303,6 +310,11 @@ def main(folder):
             seen[how] = attacked(how, todo["seconds"], group)
         wait_for("the front to answer", front_answers)
         seen["kills"], seen["same workers"] = group.kills(), workers(front.pid) == before
+        # The launcher stays. nginx reads its configuration again.
+        (folder / "behind.conf").write_text(upstreams.replace(f":{LOGIN} ", ":7004 "))
+        behind.send_signal(signal.SIGHUP)
+        wait_for("the login proxies to be down", login_proxies_are_down)
+        seen["down"] = [answers(), answers(WORKSHOP_HOST)]
     print(json.dumps(seen))
 
 

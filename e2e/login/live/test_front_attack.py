@@ -97,3 +97,11 @@ def test_nginx_under_attack_stays_below_memory_limit_and_answers_users(results, 
 
 def test_nginx_workers_under_attack_are_not_killed(results):
     assert (results["kills"], results["same workers"]) == (0, True)
+
+
+def test_requests_are_refused_while_login_proxies_are_down(results):
+    """Of launcher and workshops. nginx refuses some requests for their size, and the signed-out page needs no login."""
+    sizes = {"signed in, a head of 80 KiB": 400, "signed in, 200 header lines": 400}
+    of_launcher = {"unauthenticated, a body for the login proxy": 413, "unauthenticated, the signed-out page": 401}
+    others = [{name: status for name, (status, _) in found.items() if status < 500} for found in results["down"]]
+    assert others == [sizes | of_launcher, sizes]

@@ -17,8 +17,6 @@ ORDER = (
 
 def pytest_collection_modifyitems(items):
     own = [item for item in items if item.path.parent == FOLDER]
-    for item in own:
-        item.add_marker(pytest.mark.login)
     own.sort(key=lambda item: ORDER.index(item.module.__name__.removeprefix("test_")))
     items[:] = [item for item in items if item.path.parent != FOLDER] + own
 

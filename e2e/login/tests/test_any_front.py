@@ -14,11 +14,11 @@ import urllib.parse
 import pytest
 
 from chain import (
-    ADMIN, ALICE, ANY, BOB, ECHO, FULL_NAME, INGRESS, JSON, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, cluster_ip,
+    ADMIN, ALICE, ANY, BOB, ECHO, FULL_NAME, JSON, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, cluster_ip,
     kubectl, read, until,
 )
 from test_edge_proxy import (
-    EMAIL, ask, refuse_while_login_proxies_are_down, test_forged_identity_does_not_replace_session_identity,
+    EMAIL, ask, test_forged_identity_does_not_replace_session_identity,
     test_forged_identity_in_trailer_is_ignored, test_forged_identity_on_public_page_is_ignored,
     test_forged_identity_without_session_is_refused, test_owner_reaches_workshop_despite_forged_header,
     test_pipelined_requests_are_authenticated_separately,
@@ -150,11 +150,3 @@ def test_request_with_conflicting_hosts_does_not_bypass_login(door, echo, bob):
         assert b'"app"' not in received and ALICE.encode() not in received, received[:300]
         # With the load balancer, nginx itself gets both hosts and answers 400. Traefik resolves the conflict earlier.
         assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
-
-
-@pytest.mark.parametrize("door", ["load balancer"], indirect=True)
-def test_requests_are_refused_while_login_proxies_are_down(platform, chain, door, echo, bob):
-    """The other way to the same front, through the ingress controller, is closed as well."""
-    other = platform.signed_in(BOB, echo[1])
-    assert other.addresses["launcher.test"] == cluster_ip(INGRESS, "traefik")
-    refuse_while_login_proxies_are_down(chain, echo, [bob, other])

@@ -27,6 +27,12 @@ def pods_of(names):
     return found
 
 
+def sidecars(name):
+    """Returns {uid of a pod of this workshop: image of its sidecar}."""
+    pods = read(WORKSHOPS, "pods", "--selector", f"workshoplauncher.dev/workshop={name}")["items"]
+    return {pod["metadata"]["uid"]: one["image"] for pod in pods for one in pod["spec"]["containers"] if one["name"] == "sidecar"}
+
+
 def test_all_pods_are_ready_in_restricted_namespace(chain):
     chain.end_old_pods()
     labels = read(NAMESPACE, "namespace", NAMESPACE)["metadata"]["labels"]
@@ -139,6 +145,14 @@ def test_upgrade_with_all_settings_changed_keeps_workshops_secrets_and_sessions(
         assert containers["sidecar"]["image"] == other_sidecar
         assert containers["app"]["securityContext"]["runAsUser"] == 1001
         assert pods_of(names) == before and echoes(sockets) == set(names)
+    restarted, *kept = names
+    until("the launcher to show the older pod", lambda: chain.api(admin, "GET", f"/instances/{restarted}")[1]["outdated"])
+    status, body = chain.api(admin, "POST", f"/instances/{restarted}/restart", "{}")
+    assert status == 202, body
+    until("one pod with the current settings", lambda: [*sidecars(restarted).values()] == [other_sidecar])
+    assert chain.until_open(admin, restarted) == urls[restarted]
+    assert restarted not in outdated()
+    assert pods_of(kept) == {name: before[name] for name in kept}
     for name in (*names, new):
         assert chain.api(admin, "DELETE", f"/instances/{name}")[0] == 202
 

@@ -63,12 +63,6 @@ def test_answer_is_page_in_the_users_language_with_link_to_launcher(bob, address
     assert '<html lang="ar" dir="rtl">' in answer.body and f'<a href="{LAUNCHER}/" target="_top">' in answer.body
 
 
-def test_owner_still_reaches_own_workshop(chain, echo):
-    """The Ingress of a workshop precedes the Ingress with the wildcard."""
-    answer = chain.visitor().log_in(f"{echo[1]}lab?x=1", ALICE)
-    assert (answer.status, json.loads(answer.body)["path"]) == (200, "/lab?x=1")
-
-
 def without_random_values(location):
     """Returns (redirect to the provider without its random values, URL to return to after the login)."""
     parts = urllib.parse.urlsplit(location)

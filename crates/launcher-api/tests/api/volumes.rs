@@ -182,6 +182,20 @@ async fn download_is_an_archive_for_owner_and_admin() {
 }
 
 #[tokio::test]
+async fn download_that_breaks_off_ends_without_the_end_of_its_body() {
+    let Users { app, alice, admin, .. } = TestApp::start().await;
+    let id = template(&admin, "Penguins", &json!({ "kind": "kept" })).await;
+    let name = app.launched(&alice, &id, "running").await;
+    let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
+    let path = alice.api(&format!("/volumes/{}/download", instance["volume"].as_str().unwrap()));
+    app.fleet.break_archives();
+    let response = alice.request(Method::GET, &path).send().await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert!(response.bytes().await.is_err(), "the client must not take it for a complete archive");
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn student_who_is_removed_from_the_class_during_a_download_keeps_the_files() {
     let Users { app, alice, bob: teacher, admin, .. } = TestApp::start().await;
     let class = json!({ "name": "Class", "teachers": ["bob@example.org"] });

@@ -155,10 +155,13 @@ pub(crate) fn writes(calls: &[Call]) -> Vec<&str> {
 }
 
 #[tokio::test(start_paused = true)]
-async fn lost_pod_is_created_again_with_the_name_of_its_workshop() {
-    let calls = without_pod().run_operator(at("12:30:00")).await;
+async fn lost_pod_is_created_again_with_the_name_of_its_workshop_and_the_settings_of_the_new_leader() {
+    let mut settings = settings();
+    settings.sidecar_image = "registry.example.org/sidecar:2".to_owned();
+    let calls = without_pod().with_settings(settings).run_operator(at("12:30:00")).await;
     let (_, created) = calls.iter().find(|(what, _)| what == "POST pods").unwrap();
     assert_eq!(created["metadata"]["name"], "intro-abcdefghij");
+    assert_eq!(created["spec"]["containers"][1]["image"], "registry.example.org/sidecar:2");
     assert_eq!(created["metadata"]["ownerReferences"][0]["kind"], "Workshop");
     assert_eq!(statuses(&calls).next().unwrap()["phase"], "Starting");
 }

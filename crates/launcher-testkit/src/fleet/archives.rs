@@ -51,6 +51,11 @@ impl FakeFleet {
         barrier
     }
 
+    /// Makes each archive break off, after its first bytes.
+    pub fn break_archives(&self) {
+        self.lock().breaks_archives = true;
+    }
+
     /// Makes the fleet unable to read volumes.
     pub fn remove_archives(&self) {
         self.lock().lacks_archives = true;
@@ -99,7 +104,11 @@ impl FakeFleet {
         if self.lock().has_late_archives {
             return Err(ReadError::NotReady("no node has room".to_owned()));
         }
-        let (name, barrier) = (format!("notes/{name}.txt"), self.lock().archive_barrier.clone());
+        let (barrier, breaks) = {
+            let state = self.lock();
+            (state.archive_barrier.clone(), state.breaks_archives)
+        };
+        let name = format!("notes/{name}.txt");
         Ok(written_by(move |out| {
             let mut header = Header::new_gnu();
             header.set_size(5);
@@ -109,6 +118,10 @@ impl FakeFleet {
             if let Some(barrier) = barrier {
                 tar.get_mut().flush()?;
                 barrier.wait();
+            }
+            if breaks {
+                tar.get_mut().flush()?;
+                return Err(std::io::Error::other("the pod is gone"));
             }
             tar.finish()
         }))

@@ -28,6 +28,7 @@ pub(super) struct State {
     pub(super) checks: usize,
     /// True if the fleet cannot read volumes.
     pub(super) lacks_archives: bool,
+    pub(super) breaks_archives: bool,
     /// True if the fleet cannot place saved files.
     pub(super) lacks_restore: bool,
     /// Calls that sent saved files, and the end of the first one in progress.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"strconv"
 	"strings"
@@ -14,16 +15,9 @@ import (
 // neighbours is the host of a target for the addresses next to the pod's own, which other new pods have.
 const neighbours = "neighbours"
 
-// reached is the result of an attack on one target.
-type reached struct {
-	First float64 `json:"first_seconds"`
-	Last  float64 `json:"last_seconds"`
-	Count int     `json:"count"`
-}
-
 // attack connects to each TARGET repeatedly for this many seconds, from the program's first instruction, and answers
-// requests on $PORT during and after the attack: {"done": ..., "tried": COUNT, "reached": {TARGET: ...}}. A target is
-// HOST:PORT, or neighbours=COUNT:PORT for COUNT addresses on either side of its own.
+// requests on $PORT during and after the attack: {"done": ..., "tried": COUNT, "reached": {TARGET: SECONDS}}, with the time of
+// the first connection. A target is HOST:PORT, or neighbours=COUNT:PORT for COUNT addresses on either side of its own.
 func attack(words []string) {
 	began := time.Now()
 	if len(words) < 2 {
@@ -35,7 +29,7 @@ func attack(words []string) {
 	}
 	deadline := began.Add(time.Duration(seconds * float64(time.Second)))
 	targets := expand(words[1:])
-	found, done := map[string]reached{}, false
+	found, done := map[string]float64{}, false
 	var lock sync.Mutex
 	var attackers sync.WaitGroup
 	for _, target := range targets {
@@ -47,13 +41,9 @@ func attack(words []string) {
 				if err == nil {
 					_ = connection.Close()
 					lock.Lock()
-					one, again := found[target]
-					one.Last = time.Since(began).Seconds()
-					if !again {
-						one.First = one.Last
+					if _, again := found[target]; !again {
+						found[target] = time.Since(began).Seconds()
 					}
-					one.Count++
-					found[target] = one
 					lock.Unlock()
 				}
 				time.Sleep(50 * time.Millisecond)
@@ -91,34 +81,27 @@ func expand(words []string) (targets []string) {
 		if err != nil {
 			fail("%q is not a number of neighbours", count)
 		}
-		own := ownAddress()
-		for offset := -reach; offset <= reach; offset++ {
-			if offset != 0 {
-				targets = append(targets, net.JoinHostPort(shifted(own, offset).String(), port))
-			}
+		below, above := ownAddress(), ownAddress()
+		for range reach {
+			below, above = below.Prev(), above.Next()
+			targets = append(targets, net.JoinHostPort(below.String(), port), net.JoinHostPort(above.String(), port))
 		}
 	}
 	return targets
 }
 
 // ownAddress is the IPv4 address of this pod.
-func ownAddress() net.IP {
+func ownAddress() netip.Addr {
 	addresses, err := net.InterfaceAddrs()
 	if err != nil {
 		fail("no addresses: %v", err)
 	}
 	for _, address := range addresses {
-		network, is := address.(*net.IPNet)
-		if is && !network.IP.IsLoopback() && network.IP.To4() != nil {
-			return network.IP.To4()
+		prefix, err := netip.ParsePrefix(address.String())
+		if err == nil && prefix.Addr().Is4() && !prefix.Addr().IsLoopback() {
+			return prefix.Addr()
 		}
 	}
 	fail("this pod has no IPv4 address")
-	return nil
-}
-
-func shifted(address net.IP, offset int) net.IP {
-	number := uint32(address[0])<<24 | uint32(address[1])<<16 | uint32(address[2])<<8 | uint32(address[3])
-	number += uint32(offset)
-	return net.IPv4(byte(number>>24), byte(number>>16), byte(number>>8), byte(number))
+	return netip.Addr{}
 }

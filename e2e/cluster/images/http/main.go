@@ -47,11 +47,8 @@ func main() {
 		exit(argument)
 	case "hog":
 		hog()
-	case "silent":
-		// Not an empty select: without other goroutines, Go reports a deadlock and exits.
-		time.Sleep(24 * time.Hour)
 	default:
-		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog, silent", words[0])
+		fail("unknown word %q; there are: serve, get, until, connect, attack, read, exit, hog", words[0])
 	}
 }
 
@@ -104,32 +101,20 @@ func echo(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// frame reads a client's frame; it returns the head of a server's frame with the same payload, and the payload (RFC 6455, 5.2).
+// frame reads a client's frame of at most 125 bytes; it returns the head of a server's frame with the same payload, and the
+// payload (RFC 6455, 5.2).
 func frame(reader io.Reader) (head, payload []byte, err error) {
-	head = make([]byte, 2, 10)
-	if _, err = io.ReadFull(reader, head); err != nil {
+	// The head and the mask.
+	start := make([]byte, 6)
+	if _, err = io.ReadFull(reader, start); err != nil {
 		return nil, nil, err
 	}
+	head, mask := start[:2], start[2:]
 	head[1] &= 0x7f
-	length := uint64(head[1])
-	if extra := map[byte]int{126: 2, 127: 8}[head[1]]; extra > 0 {
-		head = head[:2+extra]
-		if _, err = io.ReadFull(reader, head[2:]); err != nil {
-			return nil, nil, err
-		}
-		length = 0
-		for _, digit := range head[2:] {
-			length = length<<8 | uint64(digit)
-		}
+	if head[1] > 125 {
+		return nil, nil, fmt.Errorf("a frame of more than 125 bytes")
 	}
-	if length > 1<<20 {
-		return nil, nil, fmt.Errorf("a frame of %d bytes", length)
-	}
-	mask := make([]byte, 4)
-	if _, err = io.ReadFull(reader, mask); err != nil {
-		return nil, nil, err
-	}
-	payload = make([]byte, length)
+	payload = make([]byte, head[1])
 	_, err = io.ReadFull(reader, payload)
 	for index := range payload {
 		payload[index] ^= mask[index%4]
