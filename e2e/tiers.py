@@ -100,7 +100,7 @@ TIERS = [
     real("login", "the installed chart: Traefik, oauth2-proxy, a provider, a real Chromium, forged identities",
          "need_cluster; need_browser; need_go; need_command curl curl", "tests login e2e/login/tests", cpus=0.5,
          builds=("programs-cluster", "programs-login"), cluster=True),
-    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
+    real("browser", "the pages in a real Chromium", "need_browser",
          "tests browser e2e/browser --numprocesses 2", cpus=0.8),
     real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
          "tests schemathesis e2e/schemathesis --numprocesses 2", cpus=0.8),

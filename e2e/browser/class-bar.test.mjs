@@ -136,12 +136,6 @@ test("hand and messages of a class in the bar", async (t) => {
     await page.close();
   });
 
-  await t.test("Extend works beside the hand", async () => {
-    const [popup] = await Promise.all([student.waitForEvent("popup"), bar.getByRole("link", { name: /^Extend/ }).click()]);
-    await popup.getByRole("button", { name: /^Extend until \d/ }).waitFor();
-    await popup.close();
-  });
-
   await t.test("bar of a former member has no hand", async () => {
     assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
     await send(launcher, "DELETE", `${made.room}/members/${STUDENT}`);

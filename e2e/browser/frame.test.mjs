@@ -82,20 +82,6 @@ test("frame page shows the app below a bar", async (t) => {
     await tab.setViewportSize({ width: 1100, height: 800 });
   });
 
-  await t.test("bar says that the app crashed, until the page is loaded again", async () => {
-    const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
-    await tab.evaluate(() => fetch("/crash").catch(() => {}));
-    await bar.locator("#warning", { hasText: text }).waitFor();
-    assert.equal(await level(), "soon");
-    await tab.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
-    await bar.locator("#left", { hasText: /^(10|[5-9]) minutes left$/ }).waitFor();
-    await screenshot(tab, "frame-crash");
-    await waitFor("the app", () => tab.evaluate(async () => (await fetch("/").catch(() => ({ ok: false }))).ok));
-    await tab.reload();
-    await bar.locator("#warning", { hasText: /^This workshop ends/ }).waitFor();
-    complaints.length = 0;
-  });
-
   await t.test("Extend opens a small window, and the bar shows the new time", async () => {
     const extend = bar.getByRole("link", { name: /^Extend/ });
     const [popup] = await Promise.all([tab.waitForEvent("popup"), extend.click()]);

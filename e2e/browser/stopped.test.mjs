@@ -117,7 +117,14 @@ test("frame page tells what happens to the workshop", async (t) => {
     await page.goto(url);
     const crash = () => page.evaluate(() => fetch("/crash").catch(() => {}));
     await crash();
-    await page.locator("#warning", { hasText: "The app crashed and was started again. Saved files are still there." }).waitFor();
+    const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
+    await page.locator("#warning", { hasText: text }).waitFor();
+    await page.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
+    await screenshot(page, "frame-crash");
+    await waitFor("the app", () => page.evaluate(async () => (await fetch("/").catch(() => ({ ok: false }))).ok));
+    await page.reload();
+    await page.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await page.locator("#warning", { hasText: text }).waitFor({ state: "detached" });
     await waitFor("the failure", async () => {
       await crash();
       return await title(page, "No workshop here now").isVisible();
