@@ -4,6 +4,7 @@ import contextlib
 import http.server
 import os
 import pathlib
+import shutil
 import ssl
 import subprocess
 import tempfile
@@ -34,9 +35,9 @@ class Course:
         # The header Authorization of each request.
         self.logins = []
         self.stopped = threading.Event()
-        self._git("init", "--quiet", "--initial-branch=main")
+        self.git("init", "--quiet", "--initial-branch=main")
 
-    def _git(self, *words):
+    def git(self, *words):
         place = {"GIT_DIR": str(self.folder / "course.git"), "GIT_WORK_TREE": str(self.folder)}
         done = subprocess.run(["git", *words], env=os.environ | CLEAN | place, check=True, capture_output=True, text=True)
         return done.stdout.strip()
@@ -44,10 +45,12 @@ class Course:
     def push(self, files):
         """Commits these files {name: text}. Returns the id of the commit."""
         for name, text in files.items():
-            (self.folder / name).write_text(text)
-        self._git("add", *files)
-        self._git("commit", "--quiet", "--message=change")
-        return self._git("rev-parse", "HEAD")
+            path = self.folder / name
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        self.git("add", *files)
+        self.git("commit", "--quiet", "--message=change")
+        return self.git("rev-parse", "HEAD")
 
     def answer(self, request):
         """Answers one request of an `http.server` (CGI, RFC 3875)."""
@@ -68,13 +71,17 @@ class Course:
             "CONTENT_TYPE": request.headers.get("Content-Type", ""),
             "CONTENT_LENGTH": str(len(body)),
             "GIT_PROTOCOL": request.headers.get("Git-Protocol", ""),
+            "HTTP_CONTENT_ENCODING": request.headers.get("Content-Encoding", ""),
         }
-        done = subprocess.run(["git", "http-backend"], env=environment, input=body, check=True, capture_output=True)
-        request.wfile.write(b"HTTP/1.0 200 OK\r\n")
-        if not self.is_slow or b"want " not in body:
-            request.wfile.write(done.stdout)
-            return
-        head, end, pack = done.stdout.partition(b"\r\n\r\n")
+        streams = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+        with subprocess.Popen(["git", "http-backend"], env=environment, **streams) as backend:
+            backend.stdin.write(body)
+            backend.stdin.close()
+            request.wfile.write(b"HTTP/1.0 200 OK\r\n")
+            if not self.is_slow or b"want " not in body:
+                shutil.copyfileobj(backend.stdout, request.wfile, 1 << 20)
+                return
+            head, end, pack = backend.stdout.read().partition(b"\r\n\r\n")
         request.wfile.write(head + end)
         # The client closes the connection when it has waited long enough.
         with contextlib.suppress(OSError):

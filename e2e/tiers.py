@@ -102,7 +102,7 @@ TIERS = [
          "server_tests docker containers e2e/containers", cpus=0.4),
     real("container_faults", "workshops in containers of Docker: starts, kills, restarts, a full disk; nothing is left", "need_engines",
          "server_tests docker container_faults e2e/containers", cpus=0.4),
-    real("browser", "the pages and JupyterLab in a real Chromium", "need_browser",
+    real("browser", "the pages in a real Chromium", "need_browser",
          "tests browser e2e/browser --numprocesses 2", cpus=0.8),
     real("schemathesis", "fuzzing of the running API by its own OpenAPI document", "need_pytest",
          "tests schemathesis e2e/schemathesis --numprocesses 2", cpus=0.8),

@@ -21,7 +21,7 @@ from common.machine import (  # noqa: E402
     AROUND, MEASURED, Started, answers, cpu_seconds, described, free_port, load_average, memory, prepare,
 )
 from common.table import Aims, cell, ratios, table  # noqa: E402
-from launcher.program import ADMIN, ALICE, Launcher, fill, template  # noqa: E402
+from launcher.program import ADMIN, filled, template  # noqa: E402
 from sidecar.load import ours  # noqa: E402
 
 ONE = "bench-0000000000"
@@ -38,18 +38,14 @@ class Bench:
 
     def __init__(self, started, ending, place, records, server):
         self.figures, self.next = defaultdict(list), 0
-        data = place / "launcher"
-        with Launcher(data) as launcher:
-            launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
-        fill(data, records)
         # Only one workshop may start at a time, and it never becomes ready. The timed launches therefore stay queued.
-        self.launcher = ending.enter_context(
-            Launcher(data, MEASURED, SERVICE_MAX_CONCURRENT_STARTS="1", SERVICE_MAX_QUEUED="1000000"))
+        limits = {"SERVICE_MAX_CONCURRENT_STARTS": "1", "SERVICE_MAX_QUEUED": "1000000"}
+        self.launcher = ending.enter_context(filled(records, MEASURED, **limits))
         self.template = template(self.launcher, command=["sleep", "100000"])
         self.hub = Hub(started, place / "hub", records, server)
         self.floor = free_port()
         self.floor_process, _ = started.start(
-            [tools.FLOOR, self.floor, data / "launcher.db"], MEASURED,
+            [tools.FLOOR, self.floor, self.launcher.data / "launcher.db"], MEASURED,
             lambda: answers(self.floor, f"/instances/{ONE}") == 200)
 
     def ask(self, who, what, port, pid, seconds, *words, headers=()):

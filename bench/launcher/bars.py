@@ -6,11 +6,9 @@ import pathlib
 import re
 import selectors
 import signal
-import socket
 import sys
 import threading
 import time
-import urllib.parse
 
 from common import tools
 from common.machine import load_average, tree
@@ -28,10 +26,7 @@ class Bar:
     """The event stream of the bar of one workshop."""
 
     def __init__(self, launcher, name):
-        self.socket = socket.create_connection(("127.0.0.1", launcher.port))
-        head = (f"GET /_launcher/events HTTP/1.1\r\nHost: {name}.localhost:{launcher.port}\r\n"
-                f"X-Auth-Request-Email: {ADMIN['X-Auth-Request-Email']}\r\n\r\n")
-        self.socket.sendall(head.encode())
+        self.socket = launcher.stream("/_launcher/events", ADMIN | {"Host": f"{name}.localhost:{launcher.port}"})
         self.text, self.crashed, self.ended = b"", None, None
 
     def read(self):
@@ -76,17 +71,14 @@ def crashes(launcher, bars):
 def end_all(launcher, names):
     """Ends these workshops as an admin does on the page of all instances."""
     form = [("action", "end"), ("confirmed", "true"), *(("ticked", name) for name in names)]
-    headers = ADMIN | {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
-    launcher.connection.request("POST", "/admin/instances/bulk", urllib.parse.urlencode(form), headers)
-    response = launcher.connection.getresponse()
-    answer = response.read().decode()
-    if response.status != 200 or not re.search(rf"{len(names)} of {len(names)}", answer):
-        sys.exit(f"ending all answered {response.status}: {answer}")
+    answer = launcher.submit("/admin/instances/bulk", form, ADMIN)
+    if not re.search(rf"{len(names)} of {len(names)}", answer):
+        sys.exit(f"not all workshops were ended: {answer}")
 
 
-def bars(directory, _):
+def bars(_):
     print(f"\n## {BARS} open bars on one machine\n\n{load_average()}\n")
-    with Launcher(directory / "bars", SERVICE_MAX_QUEUED="100000") as launcher:
+    with Launcher(SERVICE_MAX_QUEUED="100000") as launcher:
         chosen = template(launcher, command=[str(tools.LOAD), "stub", "$(PORT)"])
         launch = f"/api/v1/templates/{chosen}/launch"
         names = [json.loads(launcher.request("POST", launch, ADMIN)[1])["k8s_name"] for _ in range(BARS)]

@@ -8,7 +8,6 @@ import socket
 import sys
 import threading
 import time
-import urllib.parse
 from datetime import datetime, timedelta, timezone
 
 from common import tools
@@ -33,11 +32,8 @@ class Board:
 
     def __init__(self, launcher, room, teacher=TEACHER):
         self.launcher, self.room, self.teacher = launcher, room, teacher
-        self.stream = socket.create_connection(("127.0.0.1", launcher.port))
+        self.stream = launcher.stream(f"{room}/events", teacher)
         self.stream.settimeout(PATIENCE)
-        head = (f"GET {room}/events HTTP/1.1\r\nHost: 127.0.0.1:{launcher.port}\r\n"
-                f"X-Auth-Request-Email: {teacher['X-Auth-Request-Email']}\r\n\r\n")
-        self.stream.sendall(head.encode())
         self.text, self.shown, self.loads, self.changed = b"", "", 0, threading.Condition()
         self.wait()
 
@@ -72,13 +68,8 @@ class Board:
 
 
 def post(launcher, path, fields):
-    headers = TEACHER | {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
     began = time.perf_counter()
-    launcher.connection.request("POST", path, urllib.parse.urlencode(fields), headers)
-    response = launcher.connection.getresponse()
-    answer = response.read().decode()
-    if response.status != 200:
-        sys.exit(f"POST {path} answered {response.status}: {answer}")
+    answer = launcher.submit(path, fields, TEACHER)
     return time.perf_counter() - began, answer
 
 
@@ -115,10 +106,10 @@ def burst(launcher, room, board):
     return number / passed, (board.loads - before) / passed
 
 
-def classes(directory, _):
+def classes(_):
     print(f"\n## The board of a class of {MEMBERS}\n\n{load_average()}\n")
     limits = {"SERVICE_MAX_QUEUED": "100000", "SERVICE_MAX_CONCURRENT_STARTS": "50"}
-    with Launcher(directory / "class", **limits) as launcher:
+    with Launcher(**limits) as launcher:
         room = create(launcher)
         joined = join(launcher)
         body = {"name": "Exercise", "app_type": "custom", "image": "none", "port": 8000,

@@ -9,7 +9,7 @@ from common import tools
 from common.machine import cpu_seconds, load_average
 from common.table import cell, percentile, table
 
-from .program import ADMIN, ALICE, Launcher, fill, template
+from .program import ADMIN, ALICE, Launcher, filled, template
 
 READS = 100
 LAUNCHES = 60
@@ -39,24 +39,14 @@ def timed_launches(launcher, chosen, count, person=ADMIN):
     return times
 
 
-def filled(directory, size):
-    """Returns a launcher whose database gets this many rows before its start; one in ten is live."""
-    data = directory / f"rows{size}"
-    began = time.monotonic()
-    with Launcher(data) as launcher:
-        launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
-    fill(data, size)
-    print(f"  {size:,} rows written in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return Launcher(data, SERVICE_MAX_CONCURRENT_STARTS="1", SERVICE_MAX_QUEUED="100000")
-
-
-def rows(directory, options):
+def rows(options):
     """Prints the costs by number of rows, in turns: every round measures every size."""
     print(f"\n## The launcher as its database grows\n\n{load_average()}; p50; p99 in milliseconds, medians of "
           f"{options.rounds} rounds of {READS} each on one connection\n")
     took = {size: {name: [] for name in (*ASKED, "launch")} for size in options.rows}
     with contextlib.ExitStack() as ending:
-        launchers = {size: ending.enter_context(filled(directory, size)) for size in options.rows}
+        limits = {"SERVICE_MAX_CONCURRENT_STARTS": "1", "SERVICE_MAX_QUEUED": "100000"}
+        launchers = {size: ending.enter_context(filled(size, **limits)) for size in options.rows}
         chosen = {size: template(launcher, **WAITS) for size, launcher in launchers.items()}
         for number in range(options.rounds + 1):
             for size, launcher in launchers.items():
@@ -66,8 +56,8 @@ def rows(directory, options):
                 times = timed_launches(launcher, chosen[size], LAUNCHES // options.rounds)
                 took[size]["launch"] += [times] if number else []
         memory = {size: launcher.memory() for size, launcher in launchers.items()}
-        files = {size: sum(each.stat().st_size for each in (directory / f"rows{size}").glob("launcher.db*")) / 1e6
-                 for size in options.rows}
+        files = {size: sum(each.stat().st_size for each in launcher.data.glob("launcher.db*")) / 1e6
+                 for size, launcher in launchers.items()}
     table(("rows", *took[options.rows[0]], "file, MB", "RSS; Pss, MiB", "ready after, ms"), [
         (f"{size:,}", *(both(rounds) for rounds in took[size].values()), cell([files[size]]),
          f"{cell([memory[size][0]])}; {cell([memory[size][1]])}", cell([launchers[size].start_seconds * 1000]))
@@ -87,7 +77,7 @@ def settle(launcher):
         sys.exit("a workshop failed")
 
 
-def live(directory, options):
+def live(options):
     """Prints the costs by number of running workshops. One launcher runs more and more of them.
 
     Each is a process of a minimal app.
@@ -95,7 +85,7 @@ def live(directory, options):
     print(f"\n## The launcher as more workshops run\n\n{load_average()}; p50; p99 in milliseconds, {options.rounds} "
           f"rounds of {READS} each on one connection\n")
     table_rows, there = [], 1
-    with Launcher(directory / "live", SERVICE_MAX_QUEUED="100000") as launcher:
+    with Launcher(SERVICE_MAX_QUEUED="100000") as launcher:
         chosen = template(launcher, command=[str(tools.LOAD), "stub", "$(PORT)"])
         one = json.loads(launcher.request("POST", f"/api/v1/templates/{chosen}/launch", ALICE)[1])["k8s_name"]
         for wanted in options.live:

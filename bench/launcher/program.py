@@ -1,88 +1,94 @@
-"""A launcher with a separate database, and rows to fill it with."""
+"""A launcher of the release build with a separate database, and rows to fill it with."""
 
 import http.client
 import json
-import os
-import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import time
+import urllib.parse
 import uuid
 
-from common.machine import free_port, memory
-from common.tools import LAUNCHER
+from common.machine import memory
+from common.tools import LAUNCHER, ROOT
+
+# Behind the folders of bench.
+sys.path.append(str(ROOT / "e2e"))
+
+import harness  # noqa: E402
 
 ALICE_MAIL = "alice@example.org"
 ALICE = {"X-Auth-Request-Email": ALICE_MAIL}
-ADMIN = {"X-Auth-Request-Email": "admin@example.org"}
+ADMIN = {"X-Auth-Request-Email": harness.ADMIN}
 
 
-class Launcher:
-    """A launcher process: `with Launcher(data) as launcher`."""
+class Launcher(harness.Launcher):
+    """A launcher process, on one core if `core` names it: `with Launcher() as launcher`. All requests use one connection."""
 
-    def __init__(self, data, cores=None, program=LAUNCHER, **settings):
-        self.command = [*(("taskset", "-c", cores) if cores else ()), program, "serve"]
-        self.port = free_port()
-        self.telemetry = free_port()
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("SERVICE_")} | {
-            "SERVICE_LISTEN_ADDR": f"127.0.0.1:{self.port}",
-            "SERVICE_TELEMETRY_ADDR": f"127.0.0.1:{self.telemetry}",
-            "SERVICE_DATA_DIR": str(data),
-            "SERVICE_ADMIN_EMAILS": "admin@example.org",
-            "SERVICE_LOG": "error",
-        } | settings
+    def __init__(self, core=None, program=LAUNCHER, **settings):
+        super().__init__(SERVICE_LOG="error", **settings)
+        self.command = [*(("taskset", "-c", core) if core else ()), program, "serve"]
 
     def __enter__(self):
-        started = time.perf_counter()
-        self.process = subprocess.Popen(self.command, env=self.environment)
+        began = time.perf_counter()
+        self.process = subprocess.Popen(self.command, env=self.environment, stdin=subprocess.DEVNULL)
         try:
-            self.until_ready(started)
+            while not self._is_ready():
+                if time.perf_counter() - began > harness.DEADLINE:
+                    sys.exit(f"the launcher is not ready after {harness.DEADLINE} s")
+                time.sleep(0.001)  # pacing: the resolution of start_seconds
         except BaseException:
-            self.process.kill()
-            self.process.wait()
+            self.clean_up()
             raise
-        self.start_seconds = time.perf_counter() - started
+        self.start_seconds = time.perf_counter() - began
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port)
         return self
 
-    def until_ready(self, started):
-        while True:
-            try:
-                if self.request("GET", "/readyz", {}, port=self.telemetry)[0] == 200:
-                    break
-            except OSError:
-                pass
-            if self.process.poll() is not None:
-                sys.exit(f"the launcher ended with status {self.process.returncode}")
-            if time.perf_counter() - started > 60:
-                sys.exit("the launcher is not ready after 60 s")
-            time.sleep(0.001)
-
-    def __exit__(self, *_):
+    def stop(self):
+        """Also ends its workshops."""
         self.connection.close()
-        self.process.send_signal(signal.SIGTERM)
-        try:
-            self.process.wait(60)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
+        super().stop()
 
-    def request(self, method, path, headers, body=None, port=None):
-        connection = http.client.HTTPConnection("127.0.0.1", port) if port else self.connection
+    def __exit__(self, kind, *rest):
+        try:
+            if self.process.poll() is None:
+                self.stop()
+        finally:
+            super().__exit__(kind, *rest)
+
+    def request(self, method, path, headers, body=None):
         payload = None if body is None else json.dumps(body)
         if payload is not None:
             headers = headers | {"Content-Type": "application/json"}
-        connection.request(method, path, payload, headers)
-        response = connection.getresponse()
+        self.connection.request(method, path, payload, headers)
+        response = self.connection.getresponse()
         return response.status, response.read()
+
+    def submit(self, path, fields, headers):
+        """Submits a form of a page. Returns the page that answers."""
+        headers = headers | {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+        self.connection.request("POST", path, urllib.parse.urlencode(fields), headers)
+        response = self.connection.getresponse()
+        answer = response.read().decode()
+        if response.status != 200:
+            sys.exit(f"POST {path} answered {response.status}: {answer}")
+        return answer
+
+    def stream(self, path, headers):
+        """Asks for an event stream. Returns the socket, before the answer has arrived."""
+        opened = socket.create_connection(("127.0.0.1", self.port), harness.DEADLINE)
+        lines = {"Host": f"127.0.0.1:{self.port}"} | headers
+        head = [f"GET {path} HTTP/1.1", *(f"{name}: {value}" for name, value in lines.items()), "", ""]
+        opened.sendall("\r\n".join(head).encode())
+        return opened
 
     def memory(self):
         """Returns the launcher's RSS and Pss in MiB, without its workshops'."""
         return memory(self.process.pid, children=False)
 
     def timed(self, path, headers, count):
-        """Returns the milliseconds of `count` sequential GETs on one connection."""
+        """Returns the milliseconds of `count` sequential GETs."""
         times = []
         for _ in range(count):
             started = time.perf_counter()
@@ -101,12 +107,23 @@ def template(launcher, **fields):
     return json.loads(answer)["template_id"]
 
 
+def filled(rows, core=None, **settings):
+    """Returns a launcher, to be started, whose database has this many instances: one in ten is live, three are Alice's, the
+    others belong to many users."""
+    launcher = Launcher(core, **settings)
+    launcher.__enter__()
+    launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
+    launcher.stop()
+    fill(launcher.data, rows)
+    return launcher
+
+
 def fill(data, rows):
-    """Multiplies the only instance in the database: one in ten is live, three are Alice's, the others belong to many
-    users."""
+    """Multiplies the only instance in the database."""
     with sqlite3.connect(data / "launcher.db") as database:
+        # This pragma leaves out generated columns, unlike `SELECT *`.
         columns = [row[1] for row in database.execute("PRAGMA table_info(workshop_instances)")]
-        model = dict(zip(columns, database.execute("SELECT * FROM workshop_instances").fetchone()))
+        model = dict(zip(columns, database.execute(f"SELECT {','.join(columns)} FROM workshop_instances").fetchone()))
         insert = f"INSERT INTO workshop_instances ({','.join(columns)}) VALUES ({','.join('?' * len(columns))})"
         base = model["created_at"] - rows
         alices = (0, rows // 20 * 10, rows - 10)

@@ -10,7 +10,6 @@ figures come from one run, interleaved; absolute ones depend on the machine.
 import argparse
 import pathlib
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
@@ -25,17 +24,17 @@ LAUNCHES = 500
 PARTS = ("costs", "rows", "live", "volumes", "bars", "classes")
 
 
-def costs(directory, _):
+def costs(_):
     seconds, rss, pss = [], [], []
-    for run in range(RUNS):
-        with Launcher(directory / f"start{run}") as launcher:
+    for _ in range(RUNS):
+        with Launcher() as launcher:
             launcher.request("GET", "/api/v1/me", ALICE)
             seconds.append(launcher.start_seconds * 1000)
             for figures, figure in zip((rss, pss), launcher.memory()):
                 figures.append(figure)
     # Limits so high that one user can launch as fast as possible.
     limits = {"SERVICE_MAX_INSTANCES_PER_USER": "10000", "SERVICE_LAUNCH_RATE": "60000", "SERVICE_LAUNCH_BURST": "60000"}
-    with Launcher(directory / "launches", **limits) as launcher:
+    with Launcher(**limits) as launcher:
         times = growth.timed_launches(launcher, template(launcher), LAUNCHES, ALICE)
     print(f"{RUNS} runs, median (lowest–highest)\n")
     table(("subject", "figure"), [
@@ -66,8 +65,7 @@ def main():
     measures = {"costs": costs, "rows": growth.rows, "live": growth.live, "volumes": volumes.volumes, "bars": bars.bars,
                 "classes": classes.classes}
     for part in options.parts:
-        with tempfile.TemporaryDirectory(prefix="launcher-bench-") as directory:
-            measures[part](pathlib.Path(directory), options)
+        measures[part](options)
 
 
 if __name__ == "__main__":

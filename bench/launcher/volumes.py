@@ -9,7 +9,7 @@ from common.machine import load_average
 from common.table import cell, percentile, table
 
 from .growth import READS
-from .program import ADMIN, ALICE, ALICE_MAIL, Launcher, fill, template
+from .program import ADMIN, ALICE, ALICE_MAIL, filled
 
 ROWS = 10_000
 VOLUMES = 300
@@ -27,15 +27,12 @@ OWN = {
 }
 
 
-def filled(directory, with_volumes):
+def with_instances(with_volumes):
     """Returns a launcher with 10,000 instances, nine of ten ended. With volumes, each instance has used one, and 300 of these
     volumes still exist. The others were deleted."""
-    data = directory / ("volumes" if with_volumes else "plain")
-    with Launcher(data) as launcher:
-        launcher.request("POST", f"/api/v1/templates/{template(launcher)}/launch", ALICE)
-    fill(data, ROWS)
+    launcher = filled(ROWS)
     if with_volumes:
-        with sqlite3.connect(data / "launcher.db") as database:
+        with sqlite3.connect(launcher.data / "launcher.db") as database:
             database.execute("UPDATE workshop_instances SET volume = 'work-' || substr(k8s_name, -10)")
             used = "SELECT owner_email, template_id, max(volume) FROM workshop_instances"
             owners = database.execute(f"{used} GROUP BY owner_email, template_id ORDER BY owner_email LIMIT ?", (VOLUMES,))
@@ -48,16 +45,16 @@ def filled(directory, with_volumes):
                 "SELECT count(*), sum(owner_email = ?) FROM volumes", (ALICE_MAIL,)
             ).fetchone()
             assert (count, alices) == (VOLUMES, 1), (count, alices)
-    return Launcher(data)
+    return launcher
 
 
-def volumes(directory, options):
+def volumes(options):
     """Prints the latency with and without volumes. Every round measures both launchers in turns."""
     print(f"\n## {VOLUMES} volumes of {ROWS:,} past ones\n\n{load_average()}; milliseconds, medians of {options.rounds} "
           f"rounds of {READS} each on one connection\n")
     took = {name: ([], []) for name in (*COMPARED, *OWN)}
     with contextlib.ExitStack() as ending:
-        plain, kept = (ending.enter_context(filled(directory, with_volumes)) for with_volumes in (False, True))
+        plain, kept = (ending.enter_context(with_instances(with_volumes)) for with_volumes in (False, True))
         for number in range(options.rounds + 1):
             for name, (path, headers) in (COMPARED | OWN).items():
                 for launcher, rounds in zip((plain, kept), took[name], strict=True):

@@ -3,12 +3,11 @@
 
     bench/material/run.py [--rounds 7] [--megabytes 50] [--files 2000] [--as-built] [--program PATH]
 
-The server is `git http-backend` behind Python's HTTP server, on the loopback. Half of each file is random, so that the
-repository has about the stated size also when it is compressed. Prints Markdown.
+The server is that of the tests, on the loopback. Half of each file is random, so that the repository has about the stated size
+also when it is compressed. Prints Markdown.
 """
 
 import argparse
-import http.server
 import json
 import os
 import pathlib
@@ -19,58 +18,20 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "bench"))
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "e2e")]
 
 from common import tools  # noqa: E402
-
-CLEAN = {
-    "GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_NAME": "t", "GIT_COMMITTER_NAME": "t",
-    "GIT_AUTHOR_EMAIL": "t@example.org", "GIT_COMMITTER_EMAIL": "t@example.org",
-}
+from git_server import CLEAN, git_server  # noqa: E402
 
 
-def create(root, megabytes, files):
-    work = root / "work"
-    draw = random.Random(1)
-    for number in range(files):
-        path = work / f"week{number % 20}" / f"file{number}.txt"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        size = megabytes * 1_000_000 // files
-        path.write_text(draw.randbytes(size // 4).hex() + "the same words\n" * (size // 30))
-    environment = os.environ | CLEAN | {"GIT_DIR": str(root / "course.git"), "GIT_WORK_TREE": str(work)}
-    for words in (["init", "--quiet", "--initial-branch=main"], ["add", "--all"], ["commit", "--quiet", "--message=all"], ["gc", "--quiet"]):
-        subprocess.run(["git", *words], env=environment, check=True)
-
-
-def serve(root):
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def do_GET(self):
-            path, _, query = self.path.partition("?")
-            body = self.rfile.read(int(self.headers.get("content-length", 0)))
-            environment = os.environ | CLEAN | {
-                "GIT_PROJECT_ROOT": str(root), "GIT_HTTP_EXPORT_ALL": "1", "REQUEST_METHOD": self.command,
-                "PATH_INFO": path, "QUERY_STRING": query, "CONTENT_TYPE": self.headers.get("content-type", ""),
-                "CONTENT_LENGTH": str(len(body)), "GIT_PROTOCOL": self.headers.get("git-protocol", ""),
-                "HTTP_CONTENT_ENCODING": self.headers.get("content-encoding", ""),
-            }
-            with subprocess.Popen(["git", "http-backend"], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as backend:
-                backend.stdin.write(body)
-                backend.stdin.close()
-                self.wfile.write(b"HTTP/1.0 200 OK\r\n")
-                shutil.copyfileobj(backend.stdout, self.wfile, 1 << 20)
-
-        do_POST = do_GET
-
-        def log_message(self, *words):
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}/course.git"
+def contents(megabytes, files):
+    """Returns the files of the repository: {name: text}."""
+    draw, size = random.Random(1), megabytes * 1_000_000 // files
+    text = lambda: draw.randbytes(size // 4).hex() + "the same words\n" * (size // 30)  # noqa: E731
+    return {f"week{number % 20}/file{number}.txt": text() for number in range(files)}
 
 
 def cpu():
@@ -108,11 +69,10 @@ def main():
     tools.need("git")
     if not options.as_built:
         tools.build_ours("launcher-material")
-    with tempfile.TemporaryDirectory() as root:
-        root = pathlib.Path(root)
-        create(root, options.megabytes, options.files)
-        url = serve(root)
-        rows = []
+    with tempfile.TemporaryDirectory() as root, git_server("127.0.0.1") as course:
+        root, url, rows = pathlib.Path(root), course.url, []
+        course.push(contents(options.megabytes, options.files))
+        course.git("gc", "--quiet")
         for number in range(options.rounds + 1):
             clone, student = root / f"clone{number}", root / f"student{number}"
             student.mkdir()

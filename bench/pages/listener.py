@@ -4,8 +4,6 @@ import asyncio
 import contextlib
 import time
 
-from wire import request
-
 # Bytes that a listener buffers. They are memory of the bench, not of the launcher.
 LIMIT = 1 << 16
 
@@ -13,17 +11,16 @@ LIMIT = 1 << 16
 class Listener:
     """The event stream of this person's page; `query` selects its contents."""
 
-    def __init__(self, port, person, query=""):
-        self.port = port
-        self.message = request("GET", f"/fragments/events{query}", person)
+    def __init__(self, stage, person, query=""):
+        self.stage, self.path, self.person = stage, f"/fragments/events{query}", person
         self.expected = {}
         # Time of the last event.
         self.last = 0.0
         self.writer = self.task = None
 
     async def open(self):
-        reader, self.writer = await asyncio.open_connection("127.0.0.1", self.port, limit=LIMIT)
-        self.writer.write(self.message)
+        stream = self.stage.stream(self.path, {"X-Auth-Request-Email": self.person})
+        reader, self.writer = await asyncio.open_connection(sock=stream, limit=LIMIT)
         head = await reader.readuntil(b"\r\n\r\n")
         if b" 200 " not in head.split(b"\r\n")[0] or b"text/event-stream" not in head:
             raise ConnectionError(f"no event stream: {head[:300]!r}")

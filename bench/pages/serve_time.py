@@ -22,15 +22,15 @@ def run(chosen):
     limits = {"SERVICE_MAX_INSTANCES_PER_USER": str(most), "SERVICE_MAX_CONCURRENT_STARTS": "4",
               "SERVICE_LAUNCH_BURST": str(most)}
     of_people = f"of {len(set(owners))} people, {most} each"
-    with Stage(chosen.program, **limits) as stage:
+    with Stage(program=chosen.program, **limits) as stage:
         fill(stage, owners, RUNS)
         stage.wait_until_running(count)
         report(f"{count} running, {of_people}", stage, chosen.requests, [HOLDER, ADMIN])
-    with Stage(chosen.program, **limits) as stage:
+    with Stage(program=chosen.program, **limits) as stage:
         fill(stage, [ADMIN] * count, RUNS)
         stage.wait_until_running(count)
         report(f"{count} running, all the admin's own", stage, chosen.requests, [ADMIN])
-    with Stage(chosen.program, **limits | {"SERVICE_MAX_CONCURRENT_STARTS": "1"}) as stage:
+    with Stage(program=chosen.program, **limits | {"SERVICE_MAX_CONCURRENT_STARTS": "1"}) as stage:
         fill(stage, owners, WAITS)
         report(f"1 starting and {count - 1} in line, {of_people}", stage, chosen.requests, [HOLDER, ADMIN])
 

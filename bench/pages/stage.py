@@ -3,7 +3,6 @@
 import json
 import pathlib
 import sys
-import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
@@ -11,7 +10,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from common.machine import cpu_seconds  # noqa: E402
 from launcher import program as programs  # noqa: E402
 
-ADMIN = "admin@example.org"
+ADMIN = programs.harness.ADMIN
 PATIENCE = 300
 # The smallest app: answers each connection with an empty 200.
 APP = """
@@ -32,17 +31,7 @@ WAITS = [sys.executable, "-I", "-S", "-c", "import time; time.sleep(1e6)"]
 
 
 class Stage(programs.Launcher):
-    """`with Stage(program, SERVICE_…="…") as stage`: a serving launcher, which is removed with its data afterwards."""
-
-    def __init__(self, program, **settings):
-        self.data = tempfile.TemporaryDirectory(prefix="launcher-bench-")
-        super().__init__(self.data.name, program=program, SERVICE_FLEET="local", **settings)
-
-    def __exit__(self, *_):
-        super().__exit__()
-        self.data.cleanup()
-        if self.process.returncode != 0:
-            sys.exit(f"the launcher ended with status {self.process.returncode}")
+    """`with Stage(program=…, SERVICE_…="…") as stage`: a serving launcher."""
 
     def call(self, method, path, person, expect=200):
         """Sends a request to the API; returns the JSON of the answer."""

@@ -29,7 +29,7 @@ def run(chosen):
     admins = [f"admin{number}@example.org" for number in range(ADMINS)]
     people = [f"person{number:03}@example.org" for number in range(chosen.people)]
     settings = {"SERVICE_MAX_CONCURRENT_STARTS": "4", "SERVICE_ADMIN_EMAILS": ",".join([ADMIN, *admins])}
-    with Stage(chosen.program, **settings) as stage:
+    with Stage(program=chosen.program, **settings) as stage:
         lasting = {"lifetime_seconds": 7200, "extension_seconds": 60, "max_lifetime_seconds": 86400}
         names = stage.launch(stage.template(command=RUNS, **lasting), people)
         stage.wait_until_running(len(people))
@@ -45,13 +45,13 @@ class Crowd:
 
     async def measure(self, changes):
         before = await self.settled()
-        self.pages = {person: Listener(self.stage.port, person) for person in self.workshops}
+        self.pages = {person: Listener(self.stage, person) for person in self.workshops}
         await self.opened(self.pages.values())
         print(f"\n| {len(self.workshops)} running, memory of the launcher | RSS | Pss |\n|---|---|---|")
         tell_memory("no page open", before)
         with_streams = await self.settled()
         tell_memory(f"{len(self.pages)} pages open", with_streams)
-        self.watchers = [Listener(self.stage.port, admin, "?of=all") for admin in self.admins]
+        self.watchers = [Listener(self.stage, admin, "?of=all") for admin in self.admins]
         await self.opened(self.watchers)
         results = {"one at a time": await self.turns(changes, 1)}
         results[f"{AT_ONCE} at once"] = await self.turns(changes, AT_ONCE)

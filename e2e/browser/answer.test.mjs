@@ -3,38 +3,25 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { overflow } from "./axe.mjs";
-import { createTemplate, launchFromCard, openPage, screenshot, startBrowser, startLauncher, waitFor, workshopEntry } from "./support.mjs";
+import { appWith, createTemplate, openPage, runWorkshop, screenshot, startBrowser, startLauncher, waitFor } from "./support.mjs";
 
-/** An app whose paths show the pages of frameworks that refuse their users. */
-const APP = `
-import http.server, os
-PAGES = {
-    "/": (200, "Fine", "The app", ""),
-    "/django": (400, "", "<h1>Bad Request (400)</h1><p></p>", ""),
-    "/mlflow": (403, "", "Invalid Host header - possible DNS rebinding attack detected", ""),
-    "/vite": (403, "", 'Blocked request. This host ("w.example") is not allowed.', ""),
-    "/jupyter": (403, "Jupyter Server", "<h1>403 : Forbidden</h1>", ""),
-    "/code-server": (302, "", "", "/login?to="),
-    "/login": (200, "code-server login", "<form><input type=password></form>", ""),
-    "/own-login": (200, "Course login", "<form><input type=password></form>", ""),
-    "/guarded": (401, "", "Unauthorized", ""),
-    "/nothing": (404, "", "Not Found", ""),
-    "/starting": (503, "", "Wait", ""),
-}
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        code, title, text, location = PAGES.get(self.path.split("?")[0], PAGES["/nothing"])
-        body = f"<!doctype html><title>{title}</title>{text}<p><a href=/>Next</a> <a href=/nothing>Missing</a></p>".encode()
-        if text.startswith(("Invalid", "Blocked", "<h1>Bad")):
-            body = text.encode()
-        self.send_response(code)
-        for name, value in (("Content-Type", "text/html"), ("Content-Length", str(len(body))), ("Location", location)):
-            if value:
-                self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(body)
-http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-`;
+const ALICE = "alice@example.org";
+const LINKS = "<p><a href=/>Next</a> <a href=/nothing>Missing</a></p>";
+const form = (title) => `<!doctype html><title>${title}</title><form><input type=password></form>${LINKS}`;
+/** Pages of frameworks that refuse their users. */
+const PAGES = {
+  "/": `<!doctype html><title>Fine</title>The app${LINKS}`,
+  "/django": { status: 400, html: "<h1>Bad Request (400)</h1><p></p>" },
+  "/mlflow": { status: 403, html: "Invalid Host header - possible DNS rebinding attack detected" },
+  "/vite": { status: 403, html: 'Blocked request. This host ("w.example") is not allowed.' },
+  "/jupyter": { status: 403, html: "<!doctype html><title>Jupyter Server</title><h1>403 : Forbidden</h1>" },
+  "/code-server": { status: 302, html: "", headers: { Location: "/login?to=" } },
+  "/login": form("code-server login"),
+  "/own-login": form("Course login"),
+  "/guarded": { status: 401, html: "Unauthorized" },
+  "/starting": { status: 503, html: "Wait" },
+  "*": { status: 404, html: `<!doctype html><title></title>Not Found${LINKS}` },
+};
 
 const REFUSES = "The app does not accept the address of this workshop. The template needs: ";
 const ASKS = "The app asks for a password.";
@@ -53,14 +40,9 @@ const NOTES = [
 test("bar says why the first page of an app is not usable", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
-  await createTemplate(launcher, "Refusing", { command: ["python3", "-c", APP] });
-  const { context, page } = await openPage(t, browser, { email: "alice@example.org" });
-  await page.goto(launcher.url);
-  await launchFromCard(page, launcher, "Refusing");
-  const open = workshopEntry(page, "Refusing").getByRole("link", { name: /^Open/ });
-  const [tab] = await Promise.all([context.waitForEvent("page"), open.click()]);
-  await tab.waitForURL(/\/_launcher\/frame$/);
-  const { origin } = new URL(tab.url());
+  const template = await createTemplate(launcher, "Refusing", appWith(PAGES));
+  const { page: tab } = await openPage(t, browser, { email: ALICE });
+  const { origin } = await runWorkshop(launcher, template, ALICE);
   const note = tab.locator("#answer");
   const app = tab.frameLocator("#app");
   const show = (path) => tab.goto(`${origin}/_launcher/frame?path=${path}`, { waitUntil: "load" });

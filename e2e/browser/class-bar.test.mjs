@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { overflow, violations } from "./axe.mjs";
 import { tabTo } from "./keyboard.mjs";
-import { openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { openPage, runWorkshop, screenshot, send, startBrowser, startLauncher } from "./support.mjs";
 
 const TEACHER = "tina@example.org";
 const STUDENT = "ada@example.org";
@@ -24,13 +24,6 @@ async function createClass(launcher) {
   return { room, template_id };
 }
 
-/** Launches the template as the student, and opens the frame page of the workshop. */
-async function openWorkshop(launcher, page, { room, template_id }) {
-  const { k8s_name } = await send(launcher, "POST", `${room}/templates/${template_id}/launch`, {}, STUDENT);
-  const url = await waitFor("the workshop", async () => (await send(launcher, "GET", `/instances/${k8s_name}`, undefined, STUDENT)).url);
-  await page.goto(new URL("/_launcher/frame", url).href);
-}
-
 test("hand and messages of a class in the bar", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
@@ -38,7 +31,7 @@ test("hand and messages of a class in the bar", async (t) => {
   const { page: teacher, complaints: teachersComplaints } = await openPage(t, browser, { email: TEACHER });
   await teacher.goto(launcher.url + made.room);
   const { page: student, complaints } = await openPage(t, browser, { email: STUDENT });
-  await openWorkshop(launcher, student, made);
+  await student.goto((await runWorkshop(launcher, made.template_id, STUDENT, made.room)).url);
   const bar = student.getByRole("banner");
   const hands = teacher.getByRole("heading", { name: /^Raised hands/ });
   const shown = async (locator, since) => {
@@ -134,12 +127,6 @@ test("hand and messages of a class in the bar", async (t) => {
     await send(launcher, "PUT", `${made.room}/message`, { text: "Exercise 3 begins now." }, TEACHER);
     await page.getByRole("banner").getByText("Exercise 3 begins now.").waitFor();
     await page.close();
-  });
-
-  await t.test("Extend works beside the hand", async () => {
-    const [popup] = await Promise.all([student.waitForEvent("popup"), bar.getByRole("link", { name: /^Extend/ }).click()]);
-    await popup.getByRole("button", { name: /^Extend until \d/ }).waitFor();
-    await popup.close();
   });
 
   await t.test("bar of a former member has no hand", async () => {

@@ -6,16 +6,15 @@ cd "$(dirname "$0")/../.."
 source packaging/local/needs.sh
 
 need_rust
+need_python
 need_command npm npm
 need_chromium
 need_command img2webp webp
-# The options of the test tiers, so that no dependency is built twice.
-cargo test --quiet --workspace --all-features --locked --no-run --test program
 mkdir -p .local
-flock .local/jupyter.lock packaging/local/venv.sh jupyter packaging/local/jupyter.txt
-lock=e2e/browser/node_modules/lock-of-what-is-here
-if ! cmp --silent e2e/browser/package-lock.json "$lock"; then
-  npm --prefix e2e/browser ci --no-audit --no-fund
-  cp e2e/browser/package-lock.json "$lock"
-fi
-CHROMIUM=$(chromium_path) TEST_JUPYTER=$PWD/.local/jupyter/bin/jupyter-lab exec node e2e/browser/pictures.mjs
+cd e2e
+exec "$PYTHON" -c '
+import os, environment
+environment.launcher_program()
+environment.jupyter()
+environment.browser()
+os.execvp("node", ["node", "browser/pictures.mjs"])'

@@ -104,6 +104,15 @@ test("start page updates and notifies the user", async (t) => {
     assert.deepEqual(complaints, []);
   });
 
+  await t.test("Back skips the waiting page", async (t) => {
+    const { page } = await openPage(t, browser, { email: "frank@example.org" });
+    await page.goto(launcher.url);
+    await page.getByRole("button", { name: "Launch Basalt" }).click();
+    await page.waitForURL((url) => url.origin !== launcher.url);
+    await page.goBack();
+    assert.equal(page.url(), `${launcher.url}/`);
+  });
+
   await t.test("ready workshop is announced by a page without focus", async (t) => {
     // This user has no other workshop whose end would be announced, too.
     const { page } = await openPage(t, browser, { email: ERIN });
@@ -188,11 +197,12 @@ test("start page updates and notifies the user", async (t) => {
     await waitFor("the focus to be at its place", async () => /^Extend until|cannot be extended/.test((await focused(page)).text));
     await screenshot(page, "keyboard-extended");
 
-    page.once("dialog", (dialog) => dialog.accept());
+    const asked = page.waitForEvent("dialog").then((dialog) => dialog.accept());
     await tabTo(page, /^More actions: Slow$/);
     await page.keyboard.press("Enter");
     await tabTo(page, /^End Slow$/);
     await page.keyboard.press("Enter");
+    await asked;
     await workshopEntry(page, "Slow").waitFor({ state: "detached" });
     assert.equal((await focused(page)).text, "My workshops", "expected the focus on the heading of the list");
   });

@@ -5,38 +5,12 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { overflow, violations } from "./axe.mjs";
-import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { ADMIN, appWith, createTemplate, openPage, runWorkshop, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
 
 const ALICE = "alice@example.org";
 const NAME = 'Maps & "graphs"';
 
-/** An app with a text field. It crashes at `/crash`, and answers its frame only after the file of the variable GATE exists. */
-const APP = `
-import http.server, os, time
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        if self.path == "/crash":
-            os._exit(1)
-        while self.headers["Sec-Fetch-Dest"] == "iframe" and not os.path.exists(os.environ["GATE"]):
-            time.sleep(0.05)  # pacing: between two looks at the gate
-        body = b"<!doctype html><title>Field</title><h1>App</h1><textarea></textarea>"
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-`;
-
-/** Launches a template as Alice. Returns the name and the frame page's address of the running workshop. */
-async function run(launcher, template) {
-  const name = await launch(launcher, template, ALICE);
-  const row = await waitFor("the workshop to run", async () => {
-    const found = await send(launcher, "GET", `/instances/${name}`, undefined, ALICE);
-    return found.state === "running" && found;
-  });
-  return { name, url: new URL("/_launcher/frame", row.url).href };
-}
+const PAGES = { "*": "<!doctype html><title>Field</title><h1>App</h1><textarea></textarea>" };
 
 const cover = (tab) => tab.locator("#cover");
 const title = (tab, text) => cover(tab).getByRole("heading", { name: text, exact: true });
@@ -46,11 +20,11 @@ test("frame page tells what happens to the workshop", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
   const gate = join(launcher.data, "gate");
-  const template = await createTemplate(launcher, NAME, { command: ["python3", "-c", APP], env: { GATE: gate } });
+  const template = await createTemplate(launcher, NAME, appWith(PAGES, { GATE: gate }));
   const { context, page, complaints } = await openPage(t, browser, { email: ALICE });
 
   await t.test("name of the workshop is shown until the app paints", async () => {
-    const { name, url } = await run(launcher, template);
+    const { name, url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url, { waitUntil: "commit" });
     const skeleton = page.locator("#skeleton");
     await skeleton.getByText(NAME).waitFor();
@@ -70,7 +44,7 @@ test("frame page tells what happens to the workshop", async (t) => {
   });
 
   await t.test("an admin's end covers the app, which takes no input any more", async () => {
-    const { name, url } = await run(launcher, template);
+    const { name, url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url);
     const field = page.frameLocator("#app").locator("textarea");
     await field.fill("work");
@@ -101,7 +75,7 @@ test("frame page tells what happens to the workshop", async (t) => {
   });
 
   await t.test("the end covers the app also if a proxy blocks event streams", async () => {
-    const { name, url } = await run(launcher, template);
+    const { name, url } = await runWorkshop(launcher, template, ALICE);
     const tab = await context.newPage();
     await tab.route("**/_launcher/events", (route) => route.abort());
     await tab.goto(url);
@@ -113,11 +87,18 @@ test("frame page tells what happens to the workshop", async (t) => {
   });
 
   await t.test("bar reports a crash, and a failure covers the app with its reason", async () => {
-    const { url } = await run(launcher, template);
+    const { url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url);
     const crash = () => page.evaluate(() => fetch("/crash").catch(() => {}));
     await crash();
-    await page.locator("#warning", { hasText: "The app crashed and was started again. Saved files are still there." }).waitFor();
+    const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
+    await page.locator("#warning", { hasText: text }).waitFor();
+    await page.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
+    await screenshot(page, "frame-crash");
+    await waitFor("the app", () => page.evaluate(async () => (await fetch("/").catch(() => ({ ok: false }))).ok));
+    await page.reload();
+    await page.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await page.locator("#warning", { hasText: text }).waitFor({ state: "detached" });
     await waitFor("the failure", async () => {
       await crash();
       return await title(page, "No workshop here now").isVisible();
@@ -128,7 +109,7 @@ test("frame page tells what happens to the workshop", async (t) => {
   });
 
   await t.test("frame page has the language that its reader chose in the launcher", async () => {
-    const { name } = await run(launcher, template);
+    const { name } = await runWorkshop(launcher, template, ALICE);
     await page.goto(launcher.url);
     await page.locator("#account > summary").click();
     await page.getByRole("button", { name: "Français" }).click();

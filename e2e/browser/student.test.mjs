@@ -21,7 +21,7 @@ const VARIANTS = [
   { slug: "no-script", name: "Plain", hand: mouse, options: { javaScriptEnabled: false } },
 ];
 /** Lifetimes in seconds: the last warning is shown 60 s before the end. */
-const SHORT = { unlisted: true, lifetime_seconds: 75, max_lifetime_seconds: 75 };
+const SHORT = { unlisted: true, lifetime_seconds: 61, max_lifetime_seconds: 61 };
 
 test("student's journeys", { concurrency: true }, async (t) => {
   const launcher = await startLauncher(t, { SERVICE_SEED_TEMPLATES: undefined });

@@ -192,6 +192,23 @@ export const gated = (file) => ({
   command: ["sh", "-c", 'until [ -e "$GATE" ]; do sleep 0.1; done; exec python3 -m http.server "$PORT" --bind 127.0.0.1'],
 });
 
+/** Fields of a template whose app is app.py with these pages. */
+export const appWith = (pages, env = {}) => ({
+  command: ["python3", join(import.meta.dirname, "app.py")],
+  env: { PAGES: JSON.stringify(pages), ...env },
+});
+
+/** Launches a template of the catalog or of a class as this user. Returns name, origin and frame page of the ready workshop. */
+export async function runWorkshop(launcher, template, email, room = "") {
+  const { k8s_name: name } = await send(launcher, "POST", `${room}/templates/${template}/launch`, {}, email);
+  const row = await waitFor("the workshop to run", async () => {
+    const found = await send(launcher, "GET", `/instances/${name}`, undefined, email);
+    return found.state === "running" && found;
+  });
+  const { origin } = new URL(row.url);
+  return { name, origin, url: `${origin}/_launcher/frame` };
+}
+
 /** Launches a template as this user. Returns the name of the workshop. */
 export const launch = async (launcher, template, email) =>
   (await send(launcher, "POST", `/templates/${template}/launch`, {}, email)).k8s_name;

@@ -3,41 +3,25 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { ADMIN, appWith, createTemplate, openPage, runWorkshop, screenshot, startBrowser, startLauncher, waitFor } from "./support.mjs";
 
-/**
- * An app whose start page opens other pages in several ways. Browsers may cache its pages. `/leave` leaves every frame, and
- * `/small` talks to the page that opened it. `/requests` returns the paths of all requests.
- */
-const APP = `
-import http.server, json, os
-PAGES = {
-    "/": "<a target=_blank href='/other?a=1#part'>Other</a> <a href='/other?a=1'>Same tab</a> <a target=_blank href=/file>File</a>"
-         "<a target=_blank href=/saved.html download>Save</a> <button onclick='top.location = \\"/other?b\\"'>Leave</button>"
-         "<button onclick='window.open(\\"/small\\", \\"s\\", \\"popup,width=300,height=200\\")'>Small</button>"
-         "<button onclick='window.open(\\"/closing\\")'>Closing</button>",
-    "/other": "<h1>Other page</h1><output></output><script>document.querySelector('output').textContent = location.hash</script>",
-    "/leave": "<h1>Alone</h1><script>if (top !== self) top.location = self.location</script>",
-    "/small": "<h1>Small page</h1><script>opener.document.body.append('heard')</script>",
-    "/closing": "<button onclick=window.close()>Close</button>",
-    "/saved.html": "<h1>Saved</h1>",
-}
-SEEN = []
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        SEEN.append(self.path)
-        name = self.path.split("?")[0]
-        body = json.dumps(SEEN) if name == "/requests" else "<!doctype html><title>App</title>" + PAGES.get(name, "file of the app")
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("Cache-Control", "no-store" if name == "/requests" else "max-age=3600")
-        if name == "/file":
-            self.send_header("Content-Disposition", "attachment; filename=file.txt")
-        self.end_headers()
-        self.wfile.write(body.encode())
-http.server.ThreadingHTTPServer(("127.0.0.1", int(os.environ["PORT"])), Handler).serve_forever()
-`;
+/** Each page may be cached by browsers. */
+const cached = (html, headers = {}) => ({ html: `<!doctype html><title>App</title>${html}`, headers: { "Cache-Control": "max-age=3600", ...headers } });
+/** A start page that opens other pages in several ways. `/leave` leaves every frame, `/small` talks to the page that opened it. */
+const PAGES = {
+  "/": cached(
+    "<a target=_blank href='/other?a=1#part'>Other</a> <a href='/other?a=1'>Same tab</a> <a target=_blank href=/file>File</a>" +
+    "<a target=_blank href=/saved.html download>Save</a> <button onclick='top.location = \"/other?b\"'>Leave</button>" +
+    "<button onclick='window.open(\"/small\", \"s\", \"popup,width=300,height=200\")'>Small</button>" +
+    "<button onclick='window.open(\"/closing\")'>Closing</button>",
+  ),
+  "/other": cached("<h1>Other page</h1><output></output><script>document.querySelector('output').textContent = location.hash</script>"),
+  "/leave": cached("<h1>Alone</h1><script>if (top !== self) top.location = self.location</script>"),
+  "/small": cached("<h1>Small page</h1><script>opener.document.body.append('heard')</script>"),
+  "/closing": cached("<button onclick=window.close()>Close</button>"),
+  "/saved.html": cached("<h1>Saved</h1>"),
+  "/file": cached("file of the app", { "Content-Disposition": "attachment; filename=file.txt" }),
+};
 
 test("pages that the app opens in tabs have the bar", async (t) => {
   // The browser's requests for downloads have no header of the test.
@@ -49,14 +33,9 @@ test("pages that the app opens in tabs have the bar", async (t) => {
 
   /** Launches the app, and opens its frame page. Returns the workshop's origin. */
   async function open(name, fields) {
-    const template = await createTemplate(launcher, name, { command: ["python3", "-c", APP], ...fields });
-    const workshop = await launch(launcher, template, ADMIN);
-    const row = await waitFor("the workshop to run", async () => {
-      const found = await send(launcher, "GET", `/instances/${workshop}`);
-      return found.state === "running" && found;
-    });
-    const { origin } = new URL(row.url);
-    await page.goto(`${origin}/_launcher/frame`);
+    const template = await createTemplate(launcher, name, { ...appWith(PAGES), ...fields });
+    const { origin, url } = await runWorkshop(launcher, template, ADMIN);
+    await page.goto(url);
     return origin;
   }
   const origin = await open("Tabs");

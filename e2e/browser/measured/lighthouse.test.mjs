@@ -3,11 +3,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import lighthouse, { desktopConfig } from "lighthouse";
-import { ADMIN, freePort, startBrowser, startLauncher } from "../support.mjs";
+import { createTemplate, freePort, startBrowser, startLauncher } from "../support.mjs";
 
 const ALICE = "alice@example.org";
-// Minimum scores. Performance is below 1, because Lighthouse measures slower scripts on a busy machine.
-const LEAST = { accessibility: 1, "best-practices": 1, performance: 0.9 };
+// Minimum scores. Performance is below 1, because Lighthouse measures slower scripts on a busy machine. pages.test.mjs tests the
+// accessibility.
+const LEAST = { "best-practices": 1, performance: 0.9 };
 const TIMES = [
   "first-contentful-paint",
   "largest-contentful-paint",
@@ -21,16 +22,6 @@ const MOST_WAITING_MS = 5000;
 const RECORDING_FAILED = ["NO_NAVSTART", "NO_FCP", "NO_TRACING_STARTED"];
 // Lighthouse measures other work of the machine, too: the best of at most three runs counts.
 const RUNS = 3;
-
-async function fillCatalog(launcher) {
-  const headers = { "X-Auth-Request-Email": ADMIN, "Content-Type": "application/json" };
-  for (const name of ["Statistics", "Wetlab"]) {
-    const image = "quay.io/jupyter/base-notebook:latest";
-    const template = { name, app_type: "notebook", image, description: `Notebooks for ${name}.` };
-    const options = { method: "POST", headers, body: JSON.stringify(template) };
-    assert.equal((await fetch(`${launcher.url}/api/v1/templates/`, options)).status, 201);
-  }
-}
 
 /** Returns the audits with a score below 1, one line each, and the measured times. */
 function remarks({ categories, audits }) {
@@ -51,7 +42,7 @@ async function report(url, flags, config) {
 
 test("catalog reaches its Lighthouse scores on phone and desktop", async (t) => {
   const launcher = await startLauncher(t);
-  await fillCatalog(launcher);
+  for (const name of ["Statistics", "Wetlab"]) await createTemplate(launcher, name, { description: `Notebooks for ${name}.` });
   for (const [look, config] of Object.entries({ phone: undefined, desktop: desktopConfig })) {
     await t.test(`catalog reaches its scores on a ${look}`, async (t) => {
       const port = await freePort();

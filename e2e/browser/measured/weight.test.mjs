@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ADMIN, openPage, startBrowser, startLauncher, waitFor } from "../support.mjs";
+import { createTemplate, openPage, startBrowser, startLauncher, waitFor } from "../support.mjs";
 
 const ALICE = "alice@example.org";
 const MOST = { requests: 4, bytes: 36_000 };
@@ -30,14 +30,7 @@ async function networkLog(context, page) {
 test("first view of the catalog stays within its network budget", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
-  const { context: admin } = await openPage(t, browser, { email: ADMIN });
-  for (const name of ["Statistics", "Wetlab"]) {
-    const image = "quay.io/jupyter/base-notebook:latest";
-    const data = { name, app_type: "notebook", image, description: `Notebooks for ${name}.` };
-    const answer = await admin.request.post(`${launcher.url}/api/v1/templates/`, { data });
-    assert.equal(answer.status(), 201);
-  }
-
+  for (const name of ["Statistics", "Wetlab"]) await createTemplate(launcher, name, { description: `Notebooks for ${name}.` });
   const { context, page } = await openPage(t, browser, { email: ALICE });
   const log = await networkLog(context, page);
   await page.goto(launcher.url);

@@ -22,6 +22,8 @@ from machine import ADMIN, ALICE, BOB, JSON, LAUNCHER
 from test_browser import NAMESPACE, OUTSIDE, isolated_network
 from test_edge_proxy import FORGERIES, ask
 
+# One forgery of each kind. The login tests send all of them: test_compose.py proves that the server's rules are the chart's.
+KINDS = ("X-Auth-Request-Email", "X_Auth_Request_Email", "header sent twice", "header listed in Connection")
 # Ports of the server's programs on the loopback address. Traefik also has 80 and 443 on all addresses.
 INNER_PORTS = {8700, 8701, 8702, 8703, 8704, 8705}
 
@@ -63,7 +65,7 @@ def test_owner_opens_workshop_and_others_do_not(machine, echo, alice, bob):
     assert bob.request("GET", f"{LAUNCHER}/api/v1/instances/{name}", JSON).status == 404
 
 
-@pytest.mark.parametrize("forgery", FORGERIES)
+@pytest.mark.parametrize("forgery", KINDS)
 def test_forged_identity_is_refused(machine, echo, bob, forgery):
     host, stranger, lines = echo[1].split("/")[2], machine.visitor(), FORGERIES[forgery]
     assert ask(stranger, "launcher.test", "/api/v1/me", lines)[0] in (400, 401)
