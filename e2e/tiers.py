@@ -92,6 +92,8 @@ TIERS = [
     real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser"),
     Tier("simulation", "the service and its clusters with random faults", "need_rust_tests",
          'SIM_SEEDS="${SIM_SEEDS:-500}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
+    real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
+         "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),
@@ -124,8 +126,6 @@ TIERS = [
     real("chart", "the Helm chart without a cluster: lint, rendered objects, refused values, alerts; documents",
          "need_pytest; need_command git git; need_go", "tests chart e2e/login/test_*.py --numprocesses 2",
          cpus=1.6, builds=("programs-chart",)),
-    real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
-         "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
 ]
 
 # Go programs of the tests, which are built in the background. The scheduling class `idle` gives a build only time that
@@ -212,6 +212,9 @@ class Run:
     def __init__(self, tiers):
         self.waiting, self.builds, self.jobs, self.results = list(tiers), [], {}, {}
         self.begun, self.last, self.now = time.monotonic(), load(TIMES).get("tiers", {}), {}
+        # True until the last tier that uses the cluster has ended.
+        self.cluster = any(tier.cluster for tier in tiers)
+        self.owns_cluster, self.cluster_used = self.cluster and not cluster_runs(), cluster_cpu()
 
     def all(self):
         needed = {build for tier in self.waiting for build in tier.builds}
@@ -219,13 +222,25 @@ class Run:
         # Installs what is missing, without waiting for the tiers before. A tier reports what it lacks when it starts.
         checks = [f'"$0" shell {shlex.quote(tier.needs)} || true' for tier in self.waiting]
         self.start(Job(REQUIREMENTS, "\n".join(checks)))
-        used = cluster_cpu()
         while self.waiting or self.running():
             self.start_what_fits()
             if self.jobs:
                 self.wait_for_one()
-        if any(TIER[name].cluster for name in self.results):
-            self.now[CLUSTER] = {"seconds": time.monotonic() - self.begun, "cpu": max(0, cluster_cpu() - used)}
+            if self.cluster and not any(TIER[name].cluster for name in self.unfinished()):
+                self.leave_cluster()
+
+    def leave_cluster(self):
+        """Records the costs of the cluster. Stops it, unless it ran before or its failed tests are repeated."""
+        seconds, cpu = time.monotonic() - self.begun, max(0, cluster_cpu() - self.cluster_used)
+        self.now[CLUSTER] = {"seconds": seconds, "cpu": cpu}
+        self.cluster = False
+        if not any(self.results[name][0] == "FAILED" for name in self.results if TIER[name].cluster):
+            self.stop_cluster()
+
+    def stop_cluster(self):
+        if self.owns_cluster:
+            self.owns_cluster = False
+            subprocess.run([ROOT / "e2e/cluster/down.sh"], stdout=subprocess.DEVNULL)
 
     def running(self):
         return [job for job in self.jobs.values() if job.tier]
@@ -392,14 +407,12 @@ def main():
     LOGS.mkdir(parents=True, exist_ok=True)
     TESTS.unlink(missing_ok=True)
     run = Run(tiers)
-    stop_cluster = any(tier.cluster for tier in tiers) and not cluster_runs()
     try:
         run.all()
         unstable = run.repeat_failed()
     finally:
         run.kill()
-        if stop_cluster:
-            subprocess.run([ROOT / "e2e/cluster/down.sh"])
+        run.stop_cluster()
     keep_times(run)
     print_unstable(unstable)
     say("\nTiers:")
