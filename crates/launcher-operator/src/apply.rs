@@ -10,9 +10,8 @@ use kube::{Resource, ResourceExt};
 use launcher_workshop::is_managed;
 use serde_json::{Value, json};
 
-use crate::build::Manifests;
+use crate::build::{KINDS, Kind, Manifests};
 use crate::context::Context;
-use crate::kind::{KINDS, Kind};
 use crate::memory::{Applied as LastApply, Id};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;

@@ -4,10 +4,11 @@
 mod archive;
 mod container;
 pub(crate) mod digest;
+mod kinds;
 mod material;
 mod pod;
 mod pod_template;
-pub(crate) mod routes;
+mod routes;
 mod sidecar;
 mod storage;
 
@@ -17,13 +18,14 @@ pub use digest::{SPEC_DIGEST, TEMPLATE_DIGEST};
 use std::collections::BTreeMap;
 
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
+pub use kinds::plurals;
+pub(crate) use kinds::{KINDS, Kind};
 pub(crate) use pod::relative_expiry;
 pub use pod::{APP_CONTAINER, ISOLATION_CONTAINER, NOT_ISOLATED};
 use serde::Serialize;
 use serde_json::Value;
 pub use sidecar::{PROXY_SECRET_KEY, SIDECAR_CONTAINER};
 
-use crate::kind::{KINDS, Kind};
 use crate::settings::{Exposure, OperatorSettings};
 use crate::validate::Validated;
 

@@ -3,61 +3,30 @@
 use std::mem::take;
 use std::sync::Arc;
 
-use futures_util::future::{BoxFuture, ready};
-use futures_util::stream::{BoxStream, select_all};
-use futures_util::{FutureExt, Stream, StreamExt};
+use futures_util::future::ready;
+use futures_util::stream::select_all;
+use futures_util::{Stream, StreamExt};
 use k8s_openapi::api::core::v1::{ContainerStatus, Pod, PodStatus};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::ObjectMeta;
 use kube::api::ApiResource;
-use kube::core::{DeserializeGuard, PartialObjectMeta};
 use kube::runtime::reflector::store::{Writer, WriterDropped};
 use kube::runtime::reflector::{ObjectRef, Store};
 use kube::runtime::{WatchStreamExt, reflector, watcher};
-use kube::{Api, Client, Resource, ResourceExt};
+use kube::{Api, Client, ResourceExt};
 use launcher_workshop::pod_template::SNAPSHOT;
-use launcher_workshop::{APP_LABEL, DISPATCHED_AT, MANAGED_BY_LABEL, Workshop};
+use launcher_workshop::{DISPATCHED_AT, Workshop};
 use tokio::sync::OnceCell;
 use tokio::sync::mpsc::Sender;
 
-use crate::build::{Manifests, SPEC_DIGEST, TEMPLATE_DIGEST};
-use crate::context::Object;
-use crate::kind::KINDS;
+use crate::build::{KINDS, Manifests, SPEC_DIGEST, TEMPLATE_DIGEST};
+use crate::cache::{Cache, Guarded, Watch, ours, prune_metadata, report_relists, workshop_ref};
 use crate::memory::Memory;
 use crate::metadata::{CRASHES, EXPIRES_AT, RESTARTED_AT, VOLUME_LABEL, WORKSHOP_LABEL, is_owned_by, workshop_uid};
 
-/// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
-const PAGE: u32 = 100;
 /// Annotations of a pod that the operator reads.
 const READ_ANNOTATIONS: [&str; 5] = [CRASHES, EXPIRES_AT, RESTARTED_AT, SPEC_DIGEST, TEMPLATE_DIGEST];
 /// Pod conditions that the diagnosis or the trace of a start reads.
 const READ_CONDITIONS: [&str; 4] = ["Ready", "PodReadyToStartContainers", "PodScheduled", "DisruptionTarget"];
-
-/// A Workshop, or the error of parsing it. One unreadable Workshop must not stop the watch of the other Workshops.
-pub(crate) type Guarded = DeserializeGuard<Workshop>;
-
-/// The read side of a watch cache of metadata.
-pub(crate) trait Cache: Send + Sync {
-    fn metadata(&self, namespace: &str, name: &str) -> Option<ObjectMeta>;
-    fn ready(&self) -> BoxFuture<'_, Result<(), WriterDropped>>;
-}
-
-impl<K> Cache for Store<K>
-where
-    K: Resource<DynamicType = ()> + reflector::Lookup<DynamicType = ()> + Clone + Send + Sync + 'static,
-{
-    fn metadata(&self, namespace: &str, name: &str) -> Option<ObjectMeta> {
-        self.get(&ObjectRef::new(name).within(namespace)).map(|object| Resource::meta(&*object).clone())
-    }
-
-    fn ready(&self) -> BoxFuture<'_, Result<(), WriterDropped>> {
-        self.wait_until_ready().boxed()
-    }
-}
-
-/// Starts the watch of a cache, in a namespace. Its stream fills the cache while it is polled.
-pub(crate) type Watch = Box<dyn FnOnce(&Client, &str, &Sender<()>) -> Touched + Send>;
-/// The Workshops of changed objects.
-type Touched = BoxStream<'static, ObjectRef<Guarded>>;
 
 /// The read side of the watch caches, for the resources of all Workshops in one namespace.
 #[derive(Clone)]
@@ -163,61 +132,6 @@ impl Watches {
         let others = self.others.into_iter().map(|watch| watch(client, namespace, relisted));
         select_all(others.chain([pods.boxed()]))
     }
-}
-
-/// Creates a watch cache of the metadata of one kind.
-pub(crate) fn metadata_cache<K: Object + Send + Sync + 'static>() -> (Arc<dyn Cache>, Watch) {
-    let (cache, writer) = reflector::store::<PartialObjectMeta<K>>();
-    let watch = |client: &Client, namespace: &str, relisted: &Sender<()>| {
-        watcher(Api::<PartialObjectMeta<K>>::namespaced(client.clone(), namespace), ours())
-            .modify(|object| {
-                prune_metadata(&mut object.metadata);
-                object.metadata.labels = None;
-            })
-            .default_backoff()
-            .reflect(writer)
-            .inspect(report_relists(relisted.clone()))
-            .touched_objects()
-            .filter_map(|object| ready(object.ok().and_then(|object| workshop_ref(&object))))
-            .boxed()
-    };
-    (Arc::new(cache), Box::new(watch))
-}
-
-/// Returns an observer of a watch that sends a message after each list except the first. If the API server no longer has
-/// the version at which a watch ended, the watch lists all objects again. The cache has the new list only when it is
-/// complete, and no event reports an object that was deleted before the list: after it, any Workshop may need a reconcile.
-///
-/// One message in the channel is enough for all lists before it is received.
-pub(crate) fn report_relists<K>(relisted: Sender<()>) -> impl FnMut(&Result<watcher::Event<K>, watcher::Error>) {
-    let mut is_first = true;
-    move |event| {
-        if matches!(event, Ok(watcher::Event::InitDone)) && !std::mem::take(&mut is_first) {
-            // Fails only if the channel already has a message.
-            let _ = relisted.try_send(());
-        }
-    }
-}
-
-/// Configuration of every watch. A watch request ends after one minute and is repeated. This limits the lag of the
-/// cache if a connection dies unnoticed.
-pub(crate) fn watch() -> watcher::Config {
-    watcher::Config::default().timeout(60).page_size(PAGE)
-}
-
-/// Configuration of a watch for the resources of Workshops, which it selects by their labels.
-fn ours() -> watcher::Config {
-    watch().labels(&format!("app={APP_LABEL},managed-by={MANAGED_BY_LABEL}"))
-}
-
-/// Returns the Workshop of an object, which has the same name.
-fn workshop_ref(object: &impl ResourceExt) -> Option<ObjectRef<Guarded>> {
-    Some(ObjectRef::new(&object.name_any()).within(&object.namespace()?))
-}
-
-fn prune_metadata(metadata: &mut ObjectMeta) {
-    metadata.managed_fields = None;
-    metadata.annotations = None;
 }
 
 /// Prunes the metadata of a Workshop. Keeps the annotation with the dispatch time, which the trace of a start reads.

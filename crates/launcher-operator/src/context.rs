@@ -1,16 +1,14 @@
 //! The context: dependencies and in-memory state that all reconciles share.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use kube::api::{ApiResource, DynamicObject};
-use kube::core::NamespaceResourceScope;
 use kube::runtime::events::Reporter;
-use kube::{Api, Client, Resource};
+use kube::{Api, Client};
 use launcher_domain::Clock;
 use launcher_workshop::Workshop;
-use serde::de::DeserializeOwned;
 
+use crate::cache::Object;
 use crate::children::Children;
 use crate::lease::{Fence, NotLeading};
 use crate::memory::Memory;
@@ -28,14 +26,6 @@ pub(crate) struct Context {
     pub(crate) children: Children,
     pub(crate) memory: Arc<Memory>,
 }
-
-/// A kind of objects in the namespace of the Workshops.
-pub(crate) trait Object:
-    Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned
-{
-}
-
-impl<K: Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned> Object for K {}
 
 impl Context {
     /// Returns the API of the objects of one kind, in the namespace of the Workshops.

@@ -18,7 +18,7 @@ use serde_json::json;
 use tokio::time::timeout;
 
 use crate::build::{MAX_DOWNLOAD_SECONDS, reader_pod};
-use crate::children::watch;
+use crate::cache::watch;
 use crate::context::{Context, RequestError};
 use crate::diagnose::{condition, has_ended};
 use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_owned_by, server_side_apply};

@@ -7,12 +7,12 @@
 
 mod apply;
 pub mod build;
+mod cache;
 mod children;
 mod context;
 pub mod diagnose;
 mod downloads;
 mod failure_details;
-pub mod kind;
 pub mod lease;
 mod live_read;
 mod memory;

@@ -16,7 +16,7 @@ use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, Applied, ApplyError, annotations, deletion, refusal};
-use crate::children::Guarded;
+use crate::cache::Guarded;
 use crate::context::{Context, RequestError};
 use crate::diagnose::{Diagnosis, Look, add, crashes_before_readiness, diagnose, moved, pull_fails};
 use crate::failure_details::explain;

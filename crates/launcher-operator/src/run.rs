@@ -16,7 +16,8 @@ use tokio::sync::mpsc;
 use tokio::time::{MissedTickBehavior, interval};
 
 use crate::apply::deletion::remove_orphans;
-use crate::children::{Children, Guarded, Watches, prune_workshop, report_relists, watch};
+use crate::cache::{Guarded, report_relists, watch};
+use crate::children::{Children, Watches, prune_workshop};
 use crate::context::Context;
 use crate::downloads;
 use crate::lease::{Election, Fence};

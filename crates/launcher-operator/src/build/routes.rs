@@ -16,7 +16,7 @@ use crate::validate::Validated;
 const SERVICE_PORT: i32 = 80;
 
 /// Builds the Service. It exposes only the sidecar's port of the pod, as port 80.
-pub(crate) fn service(workshop: &Validated, _: &OperatorSettings) -> Option<Service> {
+pub(super) fn service(workshop: &Validated, _: &OperatorSettings) -> Option<Service> {
     Some(Service {
         metadata: metadata(workshop),
         spec: Some(ServiceSpec {
@@ -36,7 +36,7 @@ pub(crate) fn service(workshop: &Validated, _: &OperatorSettings) -> Option<Serv
 }
 
 /// Builds the Ingress; `None` if the Workshop is not exposed through an Ingress.
-pub(crate) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Option<Ingress> {
+pub(super) fn ingress(workshop: &Validated, settings: &OperatorSettings) -> Option<Ingress> {
     if settings.exposure() != Exposure::Ingress {
         return None;
     }

@@ -14,7 +14,7 @@ use jiff::Timestamp;
 use kube::Client;
 use kube::client::Body;
 use launcher_domain::{Clock, Entropy};
-use launcher_operator::kind::plurals;
+use launcher_operator::build::plurals;
 use launcher_operator::{Operator, OperatorSettings, run};
 use launcher_process::stop::Stop;
 use serde_json::{Value, json};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use launcher_operator::kind::plurals;
+use launcher_operator::build::plurals;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, child, deletes, with_children};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use launcher_domain::FailureCode;
-use launcher_operator::kind::plurals;
+use launcher_operator::build::plurals;
 use serde_json::Value;
 
 use crate::objects::{Objects, is_leaving, owner, text};

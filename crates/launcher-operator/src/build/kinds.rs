@@ -9,9 +9,8 @@ use kube::api::ApiResource;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::build::routes;
-use crate::children::{Cache, Watch, metadata_cache};
-use crate::context::Object;
+use super::routes;
+use crate::cache::{Cache, Object, Watch, metadata_cache};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
 
@@ -71,7 +70,7 @@ mod tests {
 
     #[test]
     fn role_of_the_operator_allows_all_changes_of_each_kind() {
-        let granted = include_str!("../../../deploy/permissions.txt").split("workshop-operator\n").nth(1).unwrap();
+        let granted = include_str!("../../../../deploy/permissions.txt").split("workshop-operator\n").nth(1).unwrap();
         for plural in plurals() {
             let of_kind = |line: &&str| line.trim_start().split(['.', ':']).next() == Some(plural);
             let verbs = granted.lines().find(of_kind).and_then(|line| line.split_once(": ")).map(|(_, verbs)| verbs);
