@@ -11,8 +11,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use connection::ServerContext;
-use connection::{ConnectionSlot, Connections};
+use connection::{ConnectionSlot, Connections, ServerContext};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
@@ -37,18 +36,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);
 /// established connection, it waits briefly for a request that the client may already have sent.
 ///
 /// `answer` gets each request and the address of its peer. IPv4 peers always have IPv4 addresses, also on a dual-stack
-/// listener. The limits are [`ServeLimits::default`].
-pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, answer: A)
-where
-    A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
-    serve_http_within(listener, stop, ServeLimits::default(), answer).await;
-}
-
-/// Serves a listener like [`serve_http`], with the given limits. Create `listener` with the options that
-/// [`ServeLimits::listen_options`] returns.
-pub async fn serve_http_within<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
+/// listener. Create `listener` with the options that [`ServeLimits::listen_options`] returns.
+pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,

@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use launcher_domain::sync::lock;
-use launcher_process::listener::Address;
-use launcher_process::listener::ListenOptions;
-use launcher_process::listener::Listener;
+use launcher_process::listener::{Address, ListenOptions, Listener};
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};

@@ -8,9 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use launcher_domain::clock::Clock;
-use launcher_process::listener::Address;
-use launcher_process::listener::ListenOptions;
-use launcher_process::listener::{Listener, Stream};
+use launcher_process::listener::{Address, ListenOptions, Listener, Stream};
 use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
