@@ -84,13 +84,6 @@ impl Report {
         Self { url: None, frame_url: None, ..self.without_start() }
     }
 
-    /// Returns this report with the lasting fields of a later report, where that one has any.
-    #[must_use]
-    pub fn with_lasting(self, later: Self) -> Self {
-        let Self { last_crash, material, .. } = later.after(&self);
-        Self { last_crash, material, ..self }
-    }
-
     /// Returns this report with the lasting fields of an earlier report, where this one has none.
     #[must_use]
     pub fn after(self, earlier: &Self) -> Self {

@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use launcher_domain::class::MAX_MEMBERS;
+use launcher_domain::names::earliest_uuid;
 use launcher_domain::{
-    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Scope,
-    Template,
+    Act, Activity, ActivityAction, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member,
+    Membership, Scope, Template,
 };
 use sqlx::Row;
 use uuid::Uuid;
@@ -92,7 +93,7 @@ impl Store {
         let of_member =
             |member: &Membership| Activity::of_member(class, &member.email, None, Some(member.role), act.clone());
         let of_template = |template: &Template| Activity::of_new_template(template, actor.clone());
-        let mut activities = vec![Activity::of_new_class(class, act.clone())];
+        let mut activities = vec![Activity::of_class(class, act.clone(), ActivityAction::ClassCreated)];
         activities.extend(members.iter().filter_map(of_member));
         activities.extend(templates.iter().map(of_template));
 
@@ -274,15 +275,10 @@ pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
     );
     push_scope(&mut sql, Scope::Class { class_id: class.class_id, owner: None });
     if let Some(since) = since {
-        sql.condition_with("instance_id > ", oldest_id(since).to_string());
+        sql.condition_with("instance_id > ", earliest_uuid(since).to_string());
     }
     sql.push(" GROUP BY owner_email");
     sql
-}
-
-/// Returns the lowest identifier (UUID version 7) of rows that were created at this time.
-fn oldest_id(at: Timestamp) -> Uuid {
-    Uuid::from_u128(u128::from(at.as_millisecond().max(0).unsigned_abs()) << 80)
 }
 
 impl MemberChange {

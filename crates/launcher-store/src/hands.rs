@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use jiff::Timestamp;
-use launcher_domain::{Act, Activity, Attention, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand, Member};
+use launcher_domain::{
+    Act, Activity, ActivityAction, Attention, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand, Member,
+};
 use uuid::Uuid;
 
 use crate::classes::MEMBERS;
@@ -174,7 +176,7 @@ impl Store {
         }
         message.bind_all(query(&UPSERT_MESSAGE))?.execute(write.connection()).await?;
         let act = Act { actor_email: Some(message.sent_by.clone()), at: message.sent_at };
-        write.log_activity(revision, &Activity::of_class_message(class, act)).await?;
+        write.log_activity(revision, &Activity::of_class(class, act, ActivityAction::ClassMessageSent)).await?;
         write.signal_class(class.class_id, revision).await?;
         write.commit().await?;
         Ok(true)

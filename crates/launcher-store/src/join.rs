@@ -75,12 +75,12 @@ impl Store {
             let revoked = JoinLink { revoked_at: Some(at), ..former };
             let save = revoked.bind_changed(query(&SAVE).bind(revoked.link_id.to_string()))?;
             save.execute(write.connection()).await?;
-            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkRevoked, act.clone());
+            let activity = Activity::of_class(class, act.clone(), ActivityAction::JoinLinkRevoked);
             write.log_activity(revision - 1, &activity).await?;
         }
         if let Some(link) = new {
             link.bind_all(query(&INSERT))?.execute(write.connection()).await?;
-            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkCreated, act);
+            let activity = Activity::of_class(class, act, ActivityAction::JoinLinkCreated);
             write.log_activity(revision, &activity).await?;
         }
         write.commit().await?;

@@ -10,13 +10,12 @@ use launcher_domain::{
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
-use crate::queue;
-use crate::rows;
 use crate::sql::{in_time, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 use crate::templates::StoredSettings;
 use crate::volumes::{Claim, VolumeUser};
+use crate::{queue, rows};
 
 /// Limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -113,7 +113,8 @@ text_codec! {
 }
 
 /// True for a text with the characters of an image reference.
-pub(crate) fn is_image(image: &str) -> bool {
+#[must_use]
+pub fn is_image(image: &str) -> bool {
     (1..=MAX_IMAGE).contains(&image.len())
         && image.starts_with(|first: char| first.is_ascii_alphanumeric())
         && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
