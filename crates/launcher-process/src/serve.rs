@@ -18,13 +18,11 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use crate::listener::ACCEPT_PAUSE;
 use crate::stop::Stop;
 
 pub use connection::{Body, BoxError, Connection};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
-
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Time for TCP handshakes in progress to complete before the listener closes.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);

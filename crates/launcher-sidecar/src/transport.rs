@@ -18,9 +18,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::memory::{BULK, BULK_AFTER, BULK_TRANSFERS, Buffers, FULL, FULL_CONNECTIONS};
 
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-
 /// A connection to a peer, which is a client or the app.
 pub(crate) trait PeerIo: AsyncRead + AsyncWrite + Unpin {
     /// Returns the socket, whose kernel buffers can be resized. `None` if the connection is not a socket.
