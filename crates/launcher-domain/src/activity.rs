@@ -174,31 +174,13 @@ impl Activity {
         Self::of_template(after, act, action, Some(changed).filter(|changed| !changed.is_empty()))
     }
 
-    /// Returns the log entry for a new class.
-    #[must_use]
-    pub fn of_new_class(class: &Class, act: Act) -> Self {
-        Self::of_class(class, act, ActivityAction::ClassCreated, None, None)
-    }
-
     /// Returns the log entry for a changed class.
     #[must_use]
     pub fn of_class_change(before: &Class, after: &Class, act: Act) -> Self {
         let [old, new] = [before, after].map(|class| serde_json::json!(class.content));
         let changed = ClassContent::FIELDS.iter().filter(|field| old[**field] != new[**field]);
         let changed: Vec<&str> = changed.copied().collect();
-        Self::of_class(after, act, ActivityAction::ClassChanged, None, Some(changed.join(", ")))
-    }
-
-    /// Returns the log entry for the join link of a class. It does not contain the code.
-    #[must_use]
-    pub fn of_join_link(class: &Class, action: ActivityAction, act: Act) -> Self {
-        Self::of_class(class, act, action, None, None)
-    }
-
-    /// Returns the log entry for a message to all members. It omits the text.
-    #[must_use]
-    pub fn of_class_message(class: &Class, act: Act) -> Self {
-        Self::of_class(class, act, ActivityAction::ClassMessageSent, None, None)
+        Self { detail: Some(changed.join(", ")), ..Self::of_class(after, act, ActivityAction::ClassChanged) }
     }
 
     /// Returns the log entry for a person whose role in a class changed. `None` if it did not change.
@@ -217,18 +199,14 @@ impl Activity {
             _ => ActivityAction::MemberChanged,
         };
         let role = after.or(before).map(|role| role.as_str().to_owned());
-        Some(Self::of_class(class, act, action, Some(email.clone()), role))
+        Some(Self { owner_email: Some(email.clone()), detail: role, ..Self::of_class(class, act, action) })
     }
 
-    fn of_class(
-        class: &Class,
-        act: Act,
-        action: ActivityAction,
-        owner_email: Option<EmailAddress>,
-        detail: Option<String>,
-    ) -> Self {
+    /// Returns the log entry for an action on a class. It contains neither the code of a join link nor the text of a message.
+    #[must_use]
+    pub fn of_class(class: &Class, act: Act, action: ActivityAction) -> Self {
         let (subject, subject_name) = (class.class_id.to_string(), class.content.name.clone());
-        Self { act, action, subject, subject_name, owner_email, detail }
+        Self { act, action, subject, subject_name, owner_email: None, detail: None }
     }
 
     /// Returns the log entry for an action on a volume.

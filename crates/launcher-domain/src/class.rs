@@ -12,8 +12,8 @@ use uuid::Uuid;
 use crate::access::{Caller, Scope, Verdict};
 use crate::class_policy::{ImagePatterns, SizeNames};
 use crate::email::EmailAddress;
-use crate::template::codecs::{Description, Name};
-use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object, text};
+use crate::template::codecs::{Description, Name, integer_codec};
+use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, text};
 use crate::template::listing::{MAX_SLUG, Slug, slug_of};
 use crate::template::rule::FieldRule;
 use crate::text_enum::text_enum;
@@ -86,43 +86,14 @@ json_object! {
     }
 }
 
-/// A number of workshops.
-pub(crate) enum WorkshopCount {}
-
-impl Codec for WorkshopCount {
-    type Value = u32;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
-        let count = integer(json, at, errors)?;
-        errors.check(WORKSHOPS.contains(&count), at, FieldRule::WorkshopCount);
-        Some(u32::try_from(count).unwrap_or_default())
-    }
-
-    fn schema(_: Audience) -> Value {
-        json!({
-            "type": "integer", "format": "int32", "minimum": WORKSHOPS.start(), "maximum": WORKSHOPS.end(),
-            "examples": [40],
-        })
-    }
+integer_codec! {
+    /// A number of workshops.
+    WorkshopCount in WORKSHOPS, WorkshopCount, 40
 }
 
-/// A weight in the queue.
-pub(crate) enum QueueWeight {}
-
-impl Codec for QueueWeight {
-    type Value = u32;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
-        let weight = integer(json, at, errors)?;
-        errors.check(WEIGHTS.contains(&weight), at, FieldRule::QueueWeight);
-        Some(u32::try_from(weight).unwrap_or_default())
-    }
-
-    fn schema(_: Audience) -> Value {
-        json!({
-            "type": "integer", "format": "int32", "minimum": WEIGHTS.start(), "maximum": WEIGHTS.end(), "examples": [1],
-        })
-    }
+integer_codec! {
+    /// A weight in the queue.
+    QueueWeight in WEIGHTS, QueueWeight, 1
 }
 
 /// A namespace. The service knows which ones exist.

@@ -1,11 +1,9 @@
 //! The policy of a class: which images, sizes and profiles its templates may have. Admins set it in the content of the class.
 
-use serde_json::{Value, json};
-
 use crate::access::Caller;
 use crate::class::ClassContent;
-use crate::template::codecs::{MAX_IMAGE, Name, is_image, text_codec};
-use crate::template::field::{Audience, Codec, Errors, FieldError, items};
+use crate::template::codecs::{MAX_IMAGE, Name, is_image, list_codec, text_codec};
+use crate::template::field::{Errors, FieldError};
 use crate::template::rule::FieldRule;
 use crate::template::{MaterialSource, SecurityProfile, Sizes, StorageKind, TemplateSettings};
 
@@ -23,36 +21,14 @@ text_codec! {
     }
 }
 
-/// A list of a policy.
-macro_rules! list_codec {
-    ($(#[$about:meta])* $name:ident of $entry:ty) => {
-        $(#[$about])*
-        pub(crate) enum $name {}
-
-        impl Codec for $name {
-            type Value = Vec<String>;
-
-            fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
-                let is_short = json.as_array().is_none_or(|entries| entries.len() <= MAX_ENTRIES);
-                errors.check(is_short, at, FieldRule::PolicyCount);
-                items::<$entry>(json, at, errors)
-            }
-
-            fn schema(audience: Audience) -> Value {
-                json!({ "type": "array", "maxItems": MAX_ENTRIES, "items": <$entry>::schema(audience) })
-            }
-        }
-    };
-}
-
 list_codec! {
     /// Images that a class allows.
-    ImagePatterns of ImagePattern
+    ImagePatterns of ImagePattern, MAX_ENTRIES, PolicyCount
 }
 
 list_codec! {
     /// Names of sizes that a class allows.
-    SizeNames of Name
+    SizeNames of Name, MAX_ENTRIES, PolicyCount
 }
 
 impl ClassContent {

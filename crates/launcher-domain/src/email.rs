@@ -5,6 +5,8 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+use crate::text_enum::text_conversions;
+
 /// Maximum length of an address, in bytes (RFC 5321, 4.5.3.1.3, less the angle brackets).
 const MAX_BYTES: usize = 254;
 /// Maximum length of the part before the `@`, in bytes (RFC 5321, 4.5.3.1.1).
@@ -83,11 +85,7 @@ impl EmailAddress {
     }
 }
 
-impl fmt::Display for EmailAddress {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+text_conversions!(EmailAddress.0, EmailError, EmailAddress::parse);
 
 impl fmt::Debug for EmailAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -100,19 +98,5 @@ impl FromStr for EmailAddress {
 
     fn from_str(text: &str) -> Result<Self, EmailError> {
         Self::parse(text)
-    }
-}
-
-impl TryFrom<String> for EmailAddress {
-    type Error = EmailError;
-
-    fn try_from(text: String) -> Result<Self, EmailError> {
-        Self::parse(&text)
-    }
-}
-
-impl From<EmailAddress> for String {
-    fn from(email: EmailAddress) -> Self {
-        email.0.into_string()
     }
 }

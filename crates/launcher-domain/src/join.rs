@@ -9,8 +9,8 @@ use crate::clock::{Clock, Entropy};
 use crate::coded_text::coded_texts;
 use crate::email::EmailAddress;
 use crate::names::{is_random, random_characters, uuid_v7};
-use crate::template::codecs::Seconds;
-use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, integer, json_object, text};
+use crate::template::codecs::{Seconds, integer_codec};
+use crate::template::field::{Audience, Codec, Errors, FieldError, JsonObject, json_object, text};
 use crate::template::rule::FieldRule;
 
 /// Seats of a link: at most as many as a class has members.
@@ -34,23 +34,9 @@ json_object! {
     }
 }
 
-/// A number of seats.
-pub(crate) enum SeatCount {}
-
-impl Codec for SeatCount {
-    type Value = u32;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
-        let count = integer(json, at, errors)?;
-        errors.check(SEATS.contains(&count), at, FieldRule::SeatCount);
-        Some(u32::try_from(count).unwrap_or_default())
-    }
-
-    fn schema(_: Audience) -> Value {
-        serde_json::json!({
-            "type": "integer", "format": "int32", "minimum": SEATS.start(), "maximum": SEATS.end(), "examples": [40],
-        })
-    }
+integer_codec! {
+    /// A number of seats.
+    SeatCount in SEATS, SeatCount, 40
 }
 
 /// A domain of e-mail addresses, in lower case, without the `@`.

@@ -156,39 +156,45 @@ impl Instance {
     }
 }
 
-/// Effect of extending a workshop until a time that an admin chose for a whole class.
-#[derive(Debug, Clone, PartialEq)]
-pub enum UntilExtension {
+/// Outcome of extending a workshop until a time that an admin chose for many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ExtensionOutcome {
     /// The workshop is extended until that time.
-    Extended(Box<Instance>),
+    Extended,
     /// The workshop is extended until the latest expiry within the bound, which is before that time.
-    Shortened(Box<Instance>),
+    Shortened,
     /// The workshop already lasts until that time or longer.
     Unchanged,
-    /// The extension is refused.
+    /// The extension is refused: the workshop does not run, or has reached its latest possible expiry.
     Refused(ExtendError),
 }
 
 /// Computes an extension until `until`, rounded down to milliseconds. Unlike [`extension`], it may add more than the
 /// template's extension. It never shortens the lifetime, and never exceeds the bound. Idempotent.
+/// Returns the extended instance, if the outcome is an extension.
 #[must_use]
-pub fn extend_until(instance: &Instance, until: Timestamp, bound: Bound, now: Timestamp) -> UntilExtension {
+pub fn extend_until(
+    instance: &Instance,
+    until: Timestamp,
+    bound: Bound,
+    now: Timestamp,
+) -> (ExtensionOutcome, Option<Instance>) {
     // Rows store milliseconds. A repeated request with a fraction would otherwise extend the workshop again.
     let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
     let latest = instance.latest_expiry(bound);
     let (InstanceState::Running, Some(expires_at), Some(latest)) = (instance.state, instance.expires_at, latest) else {
-        return UntilExtension::Refused(ExtendError::NotRunning);
+        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
     };
     if expires_at <= now {
-        return UntilExtension::Refused(ExtendError::NotRunning);
+        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
     }
     let to =
-        |end| Box::new(Instance { expires_at: Some(end), spec_version: instance.spec_version + 1, ..instance.clone() });
+        |end| Some(Instance { expires_at: Some(end), spec_version: instance.spec_version + 1, ..instance.clone() });
     match (until.min(latest) > expires_at, until <= latest) {
-        (true, true) => UntilExtension::Extended(to(until)),
-        (true, false) => UntilExtension::Shortened(to(latest)),
-        (false, _) if until <= expires_at => UntilExtension::Unchanged,
-        (false, _) => UntilExtension::Refused(ExtendError::LifetimeLimitReached),
+        (true, true) => (ExtensionOutcome::Extended, to(until)),
+        (true, false) => (ExtensionOutcome::Shortened, to(latest)),
+        (false, _) if until <= expires_at => (ExtensionOutcome::Unchanged, None),
+        (false, _) => (ExtensionOutcome::Refused(ExtendError::LifetimeLimitReached), None),
     }
 }
 

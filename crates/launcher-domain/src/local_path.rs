@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::frame_path::PREFIX;
+use crate::text_enum::text_conversions;
 
 /// A path on this site, with its query. It is safe as a redirect target in a `Location` header.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -44,16 +45,4 @@ impl LocalPath {
     }
 }
 
-impl From<LocalPath> for String {
-    fn from(path: LocalPath) -> Self {
-        path.0
-    }
-}
-
-impl TryFrom<String> for LocalPath {
-    type Error = &'static str;
-
-    fn try_from(text: String) -> Result<Self, Self::Error> {
-        Self::parse(&text).ok_or("expected a path of this site")
-    }
-}
+text_conversions!(LocalPath.0, &'static str, |text| LocalPath::parse(text).ok_or("expected a path of this site"));

@@ -1,9 +1,10 @@
 //! CPU and memory quantities in Kubernetes notation: `500m`, `2`, `1.5`, `256Mi`, `2G`.
 
 use std::cmp::Ordering;
-use std::fmt;
 
 use serde::{Deserialize, Serialize};
+
+use crate::text_enum::text_conversions;
 
 /// A positive quantity that keeps its original text.
 ///
@@ -85,22 +86,4 @@ impl Quantity {
     }
 }
 
-impl fmt::Display for Quantity {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl TryFrom<String> for Quantity {
-    type Error = QuantityError;
-
-    fn try_from(text: String) -> Result<Self, QuantityError> {
-        Self::parse(&text)
-    }
-}
-
-impl From<Quantity> for String {
-    fn from(quantity: Quantity) -> Self {
-        quantity.text
-    }
-}
+text_conversions!(Quantity.text, QuantityError, Quantity::parse);

@@ -128,13 +128,6 @@ impl Report {
         Self { start_step, start_progress, listens_elsewhere, log_tail, last_crash, material, url, frame_url }
     }
 
-    /// Returns this report with the lasting fields of a later report, where that one has any.
-    #[must_use]
-    pub fn with_lasting(self, later: Self) -> Self {
-        let Self { last_crash, material, .. } = later.after(&self);
-        Self { last_crash, material, ..self }
-    }
-
     /// Returns this report with the lasting fields of an earlier report, where this one has none.
     #[must_use]
     pub fn after(self, earlier: &Self) -> Self {

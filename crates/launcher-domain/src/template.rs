@@ -14,8 +14,8 @@ mod variable;
 
 pub(crate) use codecs::SECONDS;
 pub(crate) use codecs::is_invisible;
-pub use codecs::is_mount_path;
-pub use field::{Audience, FieldError, JsonObject};
+pub use codecs::{is_image, is_mount_path};
+pub use field::{Audience, FieldError, JsonObject, join};
 pub use listing::{Listing, TAG_SEPARATORS, is_slug, slug_of};
 pub use material::{MAX_MATERIAL_SOURCES, Material, MaterialKind, MaterialSource, RepositoryDraft, is_material_target};
 pub use parameter::{LaunchValues, Parameter, ParameterKind, read_values};

@@ -131,3 +131,30 @@ macro_rules! text_enum {
 }
 
 pub(crate) use text_enum;
+
+/// Implements the conversions from and to text of a type with `as_str`: `parse` reads it, and the field has the text.
+macro_rules! text_conversions {
+    ($type:ident.$field:tt, $error:ty, $parse:expr) => {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str(self.as_str())
+            }
+        }
+
+        impl TryFrom<String> for $type {
+            type Error = $error;
+
+            fn try_from(text: String) -> Result<Self, $error> {
+                let parse: fn(&str) -> Result<Self, $error> = $parse;
+                parse(&text)
+            }
+        }
+
+        impl From<$type> for String {
+            fn from(value: $type) -> Self {
+                value.$field.into()
+            }
+        }
+    };
+}
+pub(crate) use text_conversions;

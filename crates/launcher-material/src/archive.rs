@@ -459,7 +459,7 @@ impl Read for Damaged<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::read_as_listed;
+    use crate::content::tests::read_as_listed;
 
     fn read(bytes: &[u8]) -> Result<(), Failure> {
         let limits = Limits { total_bytes: 1 << 20, file_bytes: 1 << 19, files: 100, ..Limits::default() };

@@ -195,23 +195,33 @@ pub fn digest(reader: &mut dyn Read) -> io::Result<(Digest, u64)> {
     Ok((hasher.finalize().into(), size))
 }
 
-/// Reads all files. Each must be that of the list, and the list must be within the limits.
 #[cfg(test)]
-pub(crate) fn read_as_listed(content: &mut dyn Content, limits: &Limits) -> Result<(), Failure> {
-    let listed = content.manifest().files().clone();
-    assert!(listed.len() <= limits.files && listed.values().map(|file| file.size).sum::<u64>() <= limits.total_bytes);
-    for path in listed.keys() {
+pub(crate) mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{Content, digest};
+    use crate::failure::Failure;
+    use crate::limits::Limits;
+
+    /// Reads all files. Each must be that of the list, and the list must be within the limits.
+    pub(crate) fn read_as_listed(content: &mut dyn Content, limits: &Limits) -> Result<(), Failure> {
+        let listed = content.manifest().files().clone();
         assert!(
-            path.split('/').all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git")),
-            "{path}"
+            listed.len() <= limits.files && listed.values().map(|file| file.size).sum::<u64>() <= limits.total_bytes
         );
-    }
-    let mut read = BTreeSet::new();
-    content.read(&|_| true, &mut |path, file, content| {
-        assert_eq!(digest(content)?, (file.sha256, file.size), "{path}");
-        assert!(read.insert(path.to_owned()), "{path} is read twice");
+        for path in listed.keys() {
+            assert!(
+                path.split('/').all(|part| !["", ".", ".."].contains(&part) && !part.eq_ignore_ascii_case(".git")),
+                "{path}"
+            );
+        }
+        let mut read = BTreeSet::new();
+        content.read(&|_| true, &mut |path, file, content| {
+            assert_eq!(digest(content)?, (file.sha256, file.size), "{path}");
+            assert!(read.insert(path.to_owned()), "{path} is read twice");
+            Ok(())
+        })?;
+        assert!(read.iter().eq(listed.keys()));
         Ok(())
-    })?;
-    assert!(read.iter().eq(listed.keys()));
-    Ok(())
+    }
 }

@@ -245,7 +245,7 @@ impl Files {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::content::read_as_listed;
+    use crate::content::tests::read_as_listed;
 
     /// Reads the first commit or tag of a pack.
     fn read(bytes: &[u8]) -> Result<(), Failure> {

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use launcher_domain::material::{CHECK_MEMORY_BYTES, MATERIAL_VARIABLE, MaterialConfig};
-use launcher_domain::network::ParseNetworkError;
+use launcher_domain::network::parse_network;
 use launcher_domain::transfer::NOT_RESTORED;
 use launcher_domain::version::version;
 use launcher_material::check::{check, limits};
@@ -107,7 +107,7 @@ fn restore_files(directory: &str) -> Result<(), String> {
 
 /// Returns the public addresses outside of these networks, which are separated by commas.
 fn public_except(networks: &str) -> Result<Reach, String> {
-    let except: Result<_, ParseNetworkError> = networks.split(',').map(str::parse).collect();
+    let except = networks.split(',').map(parse_network).collect::<Result<_, _>>();
     except.map(|except| Reach::Public { except }).map_err(|error| error.to_string())
 }
 

@@ -8,8 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use std::{io, thread};
 
-use launcher_domain::material::{MATERIAL_ATTEMPT_VARIABLE, MaterialConfig};
-use launcher_domain::material::{MaterialReport, SourceReport};
+use launcher_domain::material::{MATERIAL_ATTEMPT_VARIABLE, MaterialConfig, MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
 
 use crate::limits::Limits;

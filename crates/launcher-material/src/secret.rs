@@ -6,9 +6,8 @@ use std::path::{Path, PathBuf};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use launcher_domain::material_source::SourceUrl;
 use launcher_domain::material_source::{
-    MAX_SECRET_BYTES, SECRET_PASSWORD, SECRET_URL, SECRET_USERNAME, SECRETS_FOLDER, kubernetes_secret,
+    MAX_SECRET_BYTES, SECRET_PASSWORD, SECRET_URL, SECRET_USERNAME, SECRETS_FOLDER, SourceUrl, kubernetes_secret,
 };
 use launcher_domain::template::MaterialSource;
 use ureq::http::HeaderValue;

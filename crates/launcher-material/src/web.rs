@@ -67,7 +67,7 @@ struct PublicResolver {
 impl PublicResolver {
     fn allows(&self, address: IpAddr) -> bool {
         let IpAddr::V4(address) = address else { return false };
-        !is_forbidden(address) && !self.except.iter().any(|network| network.contains(address)) && !is_own(address)
+        !is_forbidden(address) && !self.except.iter().any(|network| network.contains(&address)) && !is_own(address)
     }
 }
 

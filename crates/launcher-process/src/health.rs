@@ -11,7 +11,7 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 
-use crate::serve::{Body, ServeLimits, serve_http_within};
+use crate::serve::{Body, ServeLimits, serve_http};
 use crate::stop::Stop;
 
 /// A readiness check. It returns `Ok`, or the reason why the process is not ready.
@@ -45,7 +45,7 @@ impl Health {
     /// Request `closed` after the process has drained: meanwhile, `/readyz` must still report "not ready". Create
     /// `listener` with the options of [`ServeLimits::telemetry`].
     pub async fn serve(self, listener: TcpListener, closed: Stop) {
-        serve_http_within(listener, closed, ServeLimits::telemetry(), move |request, _| {
+        serve_http(listener, closed, ServeLimits::telemetry(), move |request, _| {
             let health = self.clone();
             async move { health.answer(request.method(), request.uri().path()).await }
         })

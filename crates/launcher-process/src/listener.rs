@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::pin::Pin;
 use std::str::FromStr;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use std::{fmt, io};
 
 use rustix::fs::Mode;
@@ -15,6 +16,8 @@ use socket2::{Domain, Protocol, SockAddr, SockRef, Socket, TcpKeepalive, Type};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
+/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
+pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Prefix of the address of a Unix socket.
 const UNIX: &str = "unix:";
 /// Maximum length of the path of a Unix socket, in bytes (`sun_path` of the kernel, without its final NUL).
@@ -252,6 +255,20 @@ impl Listener {
             }
         }
     }
+
+    /// Accepts the next connection like [`Listener::accept`]. Logs an error, and tries again after a pause. `what` names the
+    /// connection in the log.
+    pub async fn accept_next(&self, what: &str) -> (Stream, Option<IpAddr>) {
+        loop {
+            match self.accept().await {
+                Ok(accepted) => return accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "accepting {what} failed, retrying");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                }
+            }
+        }
+    }
 }
 
 /// A connection over TCP or over a Unix socket.
@@ -263,16 +280,23 @@ pub enum Stream {
     Unix(UnixStream),
 }
 
+/// Does the same with either stream.
+macro_rules! each {
+    ($connection:expr, $stream:ident => $action:expr) => {
+        match $connection {
+            Stream::Tcp($stream) => $action,
+            Stream::Unix($stream) => $action,
+        }
+    };
+}
+
 impl Stream {
     /// Reads bytes that have already arrived.
     ///
     /// # Errors
     /// Returns `WouldBlock` if no bytes have arrived, or the error of the connection.
     pub fn try_read(&self, area: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Tcp(stream) => stream.try_read(area),
-            Self::Unix(stream) => stream.try_read(area),
-        }
+        each!(self, stream => stream.try_read(area))
     }
 
     /// Calls `operation` if the connection is ready. If it returns `WouldBlock`, the connection counts as not ready
@@ -281,10 +305,7 @@ impl Stream {
     /// # Errors
     /// Returns `WouldBlock` if the connection is not ready, or the error of `operation`.
     pub fn try_io<T>(&self, interest: Interest, operation: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
-        match self {
-            Self::Tcp(stream) => stream.try_io(interest, operation),
-            Self::Unix(stream) => stream.try_io(interest, operation),
-        }
+        each!(self, stream => stream.try_io(interest, operation))
     }
 
     /// Ready when the connection is writable.
@@ -292,50 +313,32 @@ impl Stream {
     /// # Errors
     /// Fails if the runtime shuts down.
     pub fn poll_write_ready(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Tcp(stream) => stream.poll_write_ready(cx),
-            Self::Unix(stream) => stream.poll_write_ready(cx),
-        }
+        each!(self, stream => stream.poll_write_ready(cx))
     }
 }
 
 impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Tcp(stream) => stream.as_fd(),
-            Self::Unix(stream) => stream.as_fd(),
-        }
+        each!(self, stream => stream.as_fd())
     }
 }
 
 impl AsyncRead for Stream {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, area: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_read(cx, area),
-            Self::Unix(stream) => Pin::new(stream).poll_read(cx, area),
-        }
+        each!(self.get_mut(), stream => Pin::new(stream).poll_read(cx, area))
     }
 }
 
 impl AsyncWrite for Stream {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_write(cx, bytes),
-            Self::Unix(stream) => Pin::new(stream).poll_write(cx, bytes),
-        }
+        each!(self.get_mut(), stream => Pin::new(stream).poll_write(cx, bytes))
     }
 
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_flush(cx),
-            Self::Unix(stream) => Pin::new(stream).poll_flush(cx),
-        }
+        each!(self.get_mut(), stream => Pin::new(stream).poll_flush(cx))
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self.get_mut() {
-            Self::Tcp(stream) => Pin::new(stream).poll_shutdown(cx),
-            Self::Unix(stream) => Pin::new(stream).poll_shutdown(cx),
-        }
+        each!(self.get_mut(), stream => Pin::new(stream).poll_shutdown(cx))
     }
 }

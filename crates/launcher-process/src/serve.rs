@@ -11,21 +11,18 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use connection::ServerContext;
-use connection::{ConnectionSlot, Connections};
+use connection::{ConnectionSlot, Connections, ServerContext};
 use http::{Request, Response};
 use hyper::body::Incoming;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use tokio::net::{TcpListener, TcpStream};
 use tokio_util::sync::CancellationToken;
 
+use crate::listener::ACCEPT_PAUSE;
 use crate::stop::Stop;
 
 pub use connection::{Body, BoxError, Connection};
 pub use limits::{Buffers, DEFAULT_CONNECTIONS, ServeLimits};
-
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Time for TCP handshakes in progress to complete before the listener closes.
 const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);
@@ -37,18 +34,8 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_millis(50);
 /// established connection, it waits briefly for a request that the client may already have sent.
 ///
 /// `answer` gets each request and the address of its peer. IPv4 peers always have IPv4 addresses, also on a dual-stack
-/// listener. The limits are [`ServeLimits::default`].
-pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, answer: A)
-where
-    A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
-    F: Future<Output = Response<Body>> + Send + 'static,
-{
-    serve_http_within(listener, stop, ServeLimits::default(), answer).await;
-}
-
-/// Serves a listener like [`serve_http`], with the given limits. Create `listener` with the options that
-/// [`ServeLimits::listen_options`] returns.
-pub async fn serve_http_within<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
+/// listener. Create `listener` with the options that [`ServeLimits::listen_options`] returns.
+pub async fn serve_http<A, F>(listener: TcpListener, stop: Stop, limits: ServeLimits, answer: A)
 where
     A: Fn(Request<Incoming>, SocketAddr) -> F + Clone + Send + 'static,
     F: Future<Output = Response<Body>> + Send + 'static,

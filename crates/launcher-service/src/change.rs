@@ -54,7 +54,7 @@ impl Launcher {
                 Target::InClass(access, _, Some(action)) => {
                     let changes = [(before.clone(), after)];
                     let stored = self.0.store.change_instances(&changes, Some((access, action)), &act).await?;
-                    stored.ok_or(ServiceError::ClassRole)?.into_iter().flatten().next()
+                    stored.into_iter().flatten().next()
                 }
                 _ => self.0.store.change_instance(&before, &after, &act).await?,
             };

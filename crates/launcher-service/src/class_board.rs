@@ -10,10 +10,9 @@ use tokio::sync::broadcast::Receiver;
 use tokio::sync::broadcast::error::{RecvError, TryRecvError};
 use tokio::sync::mpsc;
 use tokio::time::{sleep, timeout};
-use tokio_stream::wrappers::ReceiverStream;
 
-use crate::error::{ErrorChain, ServiceError, require_in};
-use crate::feed::FeedMessage;
+use crate::error::{ServiceError, require_in};
+use crate::feed::{FeedMessage, event_stream};
 use crate::launcher::Launcher;
 
 /// Minimum time between two notifications of one board: a burst of changes causes at most 10 per second.
@@ -28,19 +27,10 @@ impl Launcher {
     /// the caller may no longer watch. The first notification is sent at once, and one more before the stream ends for a
     /// caller without permission. Changes within 100 ms are one notification.
     pub fn watch_class(&self, access: &ClassAccess) -> impl Stream<Item = ()> + Send + use<> + 'static {
-        let (events, stream) = mpsc::channel(1);
         let (launcher, access) = (self.clone(), access.clone());
-        tokio::spawn(async move {
-            let outcome = tokio::select! {
-                outcome = launcher.notify_board(&access, &events) => outcome,
-                () = events.closed() => return,
-            };
-            if let Err(error) = outcome {
-                // The client sees the end of the stream and reconnects.
-                tracing::warn!(error = %ErrorChain(&error), "reading changes failed, closing event stream of a class");
-            }
-        });
-        ReceiverStream::new(stream)
+        event_stream(1, "reading changes failed, closing event stream of a class", |events| async move {
+            launcher.notify_board(&access, &events).await
+        })
     }
 
     async fn notify_board(&self, access: &ClassAccess, events: &mpsc::Sender<()>) -> Result<(), ServiceError> {

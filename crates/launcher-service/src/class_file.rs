@@ -11,8 +11,7 @@ use launcher_domain::access::Action;
 use launcher_domain::names::{random_suffix, uuid_v7};
 use launcher_domain::{
     Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, Clock, EmailAddress, Entropy, FieldError,
-    FieldRule, JsonObject, Listing, MemberSource, Membership, Template, TemplateContent, TemplatePolicy,
-    TemplateSettings,
+    FieldRule, JsonObject, MemberSource, Membership, Template, TemplateContent, TemplatePolicy,
 };
 use launcher_store::{Page, Store, StoreError};
 use serde::Serialize;
@@ -95,22 +94,7 @@ pub(crate) fn check_namespace(content: &ClassContent, namespaces: &[String]) -> 
 struct ClassFile<'c> {
     #[serde(flatten)]
     content: &'c ClassContent,
-    templates: Vec<TemplateFile<'c>>,
-}
-
-#[derive(Serialize)]
-struct TemplateFile<'c> {
-    #[serde(flatten)]
-    settings: &'c TemplateSettings,
-    active: bool,
-    #[serde(flatten)]
-    listing: &'c Listing,
-}
-
-impl<'c> From<&'c Template> for TemplateFile<'c> {
-    fn from(Template { settings, listing, active, .. }: &'c Template) -> Self {
-        Self { settings, active: *active, listing }
-    }
+    templates: Vec<TemplateContent>,
 }
 
 /// Creation of classes and their export. Needs no fleet, so that a command works beside a stopped service.
@@ -145,7 +129,7 @@ impl ClassFiles<'_> {
             page.after = Some(last.template_id);
             templates.extend(batch);
         }
-        let templates = templates.iter().rev().map(TemplateFile::from).collect();
+        let templates = templates.iter().rev().map(TemplateContent::from).collect();
         // Another server has other namespaces.
         let content = &ClassContent { namespace: None, ..class.content.clone() };
         Ok(to_yaml(&ClassFile { content, templates }))
@@ -276,7 +260,7 @@ impl ClassFiles<'_> {
                 // 25 random bits.
                 class.content.slug = wanted.slug_with(&random_suffix(self.entropy));
             }
-            stored = self.store.create_class_with(&class, &members, &templates, caller, most).await;
+            stored = self.store.create_class(&class, &members, &templates, caller, most).await;
             if (is_admin && !derives_slug) || !matches!(stored, Err(StoreError::ClassSlugTaken { .. })) {
                 break;
             }

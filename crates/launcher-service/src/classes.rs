@@ -9,10 +9,10 @@ use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JsonObject,
-    Member, MemberSource, is_member_name,
+    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldRule, JsonObject, Member,
+    MemberSource, is_member_name,
 };
-use launcher_store::{InstanceFilter, ListedInstance, MemberChange, MembersOutcome, Page};
+use launcher_store::{InstanceFilter, ListedInstance, MemberChange, Page};
 use uuid::Uuid;
 
 use crate::change::Target;
@@ -48,10 +48,6 @@ pub struct MemberDraft {
     pub name: String,
 }
 
-fn invalid<T>(pointer: &str, rule: FieldRule) -> Result<T, ServiceError> {
-    Err(ServiceError::Invalid(vec![FieldError::new(pointer, rule)]))
-}
-
 impl Launcher {
     /// Lists a page of the caller's classes, newest first; for an admin, of all classes.
     ///
@@ -83,7 +79,7 @@ impl Launcher {
         require(caller, Action::CreateClasses)?;
         let derives_slug = !ClassContent::has_slug(&new.body);
         if !derives_slug && !caller.is_admin() {
-            return invalid("/slug", FieldRule::OnlyAdmins);
+            return Err(ServiceError::invalid("/slug", FieldRule::OnlyAdmins));
         }
         let content = self.class_files().read_content(caller, &new.body).map_err(ServiceError::Invalid)?;
         let class = self.class_files().create(caller, content, derives_slug, &new.teachers, Vec::new()).await?;
@@ -96,7 +92,9 @@ impl Launcher {
         self.0.fleets.class_namespaces()
     }
 
-    pub(crate) fn draw_id(&self) -> Uuid {
+    /// Generates an identifier for a new row.
+    #[must_use]
+    pub fn draw_id(&self) -> Uuid {
         self.class_files().draw_id()
     }
 
@@ -189,10 +187,10 @@ impl Launcher {
     ) -> Result<Vec<Member>, ServiceError> {
         require_in(access, ClassAction::ManageMembers)?;
         if drafts.iter().any(|draft| !is_member_name(&draft.name)) {
-            return invalid("/name", FieldRule::Name);
+            return Err(ServiceError::invalid("/name", FieldRule::Name));
         }
         if drafts.len() > MAX_MEMBERS {
-            return invalid("", FieldRule::MemberCount);
+            return Err(ServiceError::invalid("", FieldRule::MemberCount));
         }
         let memberships =
             if removed.is_empty() { Vec::new() } else { self.0.store.memberships(access.class()).await? };
@@ -254,15 +252,9 @@ impl Launcher {
         changes: &[MemberChange],
     ) -> Result<Vec<Member>, ServiceError> {
         let (caller, now) = (access.caller(), self.0.clock.now());
-        match self.0.store.change_members(access.class(), changes, caller, now).await? {
-            MembersOutcome::Changed(members) => {
-                self.0.changed.notify_one();
-                Ok(members)
-            }
-            MembersOutcome::NotTeacher => Err(ServiceError::ClassRole),
-            MembersOutcome::NoTeacher => invalid("/role", FieldRule::LastTeacher),
-            MembersOutcome::TooMany => invalid("", FieldRule::MemberCount),
-        }
+        let members = self.0.store.change_members(access.class(), changes, caller, now).await?;
+        self.0.changed.notify_one();
+        Ok(members)
     }
 
     /// Lists a page of the instances of a class, newest first: those of all members for callers who may watch, else the

@@ -199,6 +199,11 @@ pub(crate) fn require(caller: &Caller, action: Action) -> Result<(), ServiceErro
 }
 
 impl ServiceError {
+    /// Returns the error for one field.
+    pub(crate) fn invalid(pointer: &str, rule: FieldRule) -> Self {
+        Self::Invalid(vec![FieldError::new(pointer, rule)])
+    }
+
     /// Returns the error for a row that changed concurrently at each attempt to change it.
     pub(crate) fn exhausted() -> Self {
         Self::Internal("concurrent changes of the same row exhausted the attempts".into())
@@ -220,14 +225,12 @@ impl From<StoreError> for ServiceError {
             StoreError::Unavailable { .. } => Self::Unavailable(error),
             StoreError::ClassRole => Self::ClassRole,
             StoreError::TooManyClasses { limit } => {
-                Self::Invalid(vec![FieldError::new("/archived", FieldRule::ClassCount { limit: limit.to_string() })])
+                Self::invalid("/archived", FieldRule::ClassCount { limit: limit.to_string() })
             }
-            StoreError::SlugTaken { slug } => {
-                Self::Invalid(vec![FieldError::new("/slug", FieldRule::SlugTaken { slug })])
-            }
-            StoreError::ClassSlugTaken { slug } => {
-                Self::Invalid(vec![FieldError::new("/slug", FieldRule::ClassSlugTaken { slug })])
-            }
+            StoreError::NoTeacher => Self::invalid("/role", FieldRule::LastTeacher),
+            StoreError::TooManyMembers => Self::invalid("", FieldRule::MemberCount),
+            StoreError::SlugTaken { slug } => Self::invalid("/slug", FieldRule::SlugTaken { slug }),
+            StoreError::ClassSlugTaken { slug } => Self::invalid("/slug", FieldRule::ClassSlugTaken { slug }),
             other => Self::Internal(Box::new(other)),
         }
     }

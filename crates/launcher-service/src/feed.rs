@@ -156,6 +156,31 @@ impl Launcher {
     }
 }
 
+/// Returns the events that `serve` sends until it ends or the stream is dropped. After an error, logs `failure`: the client sees
+/// the end of the stream and reconnects, with the id of the last event it received if events have one.
+pub(crate) fn event_stream<T, F>(
+    buffer: usize,
+    failure: &'static str,
+    serve: impl FnOnce(mpsc::Sender<T>) -> F,
+) -> ReceiverStream<T>
+where
+    T: Send + 'static,
+    F: Future<Output = Result<(), ServiceError>> + Send + 'static,
+{
+    let (events, stream) = mpsc::channel(buffer);
+    let serving = serve(events.clone());
+    tokio::spawn(async move {
+        let outcome = tokio::select! {
+            outcome = serving => outcome,
+            () = events.closed() => return,
+        };
+        if let Err(error) = outcome {
+            tracing::warn!(error = %ErrorChain(&error), "{failure}");
+        }
+    });
+    ReceiverStream::new(stream)
+}
+
 impl Launcher {
     /// Streams the changes of the caller's instances, or of all instances for an admin, until the stream is dropped.
     ///
@@ -166,19 +191,10 @@ impl Launcher {
         caller: &Caller,
         last_event_id: Option<i64>,
     ) -> impl Stream<Item = FeedEvent> + Send + use<> + 'static {
-        let (events, stream) = mpsc::channel(EVENT_BUFFER);
         let (launcher, caller) = (self.clone(), caller.clone());
-        tokio::spawn(async move {
-            let outcome = tokio::select! {
-                outcome = launcher.serve_subscriber(&caller, last_event_id, &events) => outcome,
-                () = events.closed() => return,
-            };
-            if let Err(error) = outcome {
-                // The client sees the end of the stream and reconnects with the id of the last event it received.
-                tracing::warn!(error = %ErrorChain(&error), "reading changes failed, closing event stream");
-            }
-        });
-        ReceiverStream::new(stream)
+        event_stream(EVENT_BUFFER, "reading changes failed, closing event stream", |events| async move {
+            launcher.serve_subscriber(&caller, last_event_id, &events).await
+        })
     }
 
     async fn serve_subscriber(

@@ -6,14 +6,12 @@ use std::time::Duration;
 use futures_util::Stream;
 use jiff::SignedDuration;
 use launcher_domain::{Attention, Caller, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand, Instance};
-use launcher_store::HandOutcome;
 use tokio::sync::{broadcast, mpsc};
 use tokio::time::{MissedTickBehavior, interval};
-use tokio_stream::wrappers::ReceiverStream;
 
 use crate::attempts::Attempts;
-use crate::error::{ErrorChain, ServiceError, require_in};
-use crate::feed::FeedMessage;
+use crate::error::{ServiceError, require_in};
+use crate::feed::{FeedMessage, event_stream};
 use crate::launcher::Launcher;
 
 /// Maximum time between two events of a stream. A message ends for its readers at the next event. Proxies close a stream
@@ -71,8 +69,9 @@ impl Launcher {
     pub async fn raise_hand(&self, access: &ClassAccess) -> Result<Hand, ServiceError> {
         require_in(access, ClassAction::RaiseHand)?;
         self.count_hand_change(access.caller().email())?;
-        let outcome = self.0.store.raise_hand(access, self.0.clock.now()).await?;
-        self.changed_hand(outcome)
+        let hand = self.0.store.raise_hand(access, self.0.clock.now()).await?;
+        self.0.changed.notify_one();
+        Ok(hand)
     }
 
     /// Takes the hand of a member: the caller comes to help. A hand that another person has taken stays this person's.
@@ -81,19 +80,10 @@ impl Launcher {
     /// Forbidden, NotFound when the hand is not raised; Unavailable.
     pub async fn take_hand(&self, access: &ClassAccess, email: &EmailAddress) -> Result<Hand, ServiceError> {
         require_in(access, ClassAction::AnswerHands)?;
-        let outcome = self.0.store.take_hand(access, email, self.0.clock.now()).await?;
-        self.changed_hand(outcome)
-    }
-
-    fn changed_hand(&self, outcome: HandOutcome) -> Result<Hand, ServiceError> {
-        match outcome {
-            HandOutcome::Hand(hand) => {
-                self.0.changed.notify_one();
-                Ok(hand)
-            }
-            HandOutcome::NotRaised => Err(ServiceError::NotFound),
-            HandOutcome::Refused => Err(ServiceError::ClassRole),
-        }
+        let taken = self.0.store.take_hand(access, email, self.0.clock.now()).await?;
+        let hand = taken.ok_or(ServiceError::NotFound)?;
+        self.0.changed.notify_one();
+        Ok(hand)
     }
 
     /// Lowers the hand of the caller or, for those who answer hands, of a member. Idempotent.
@@ -106,8 +96,9 @@ impl Launcher {
         if action == ClassAction::RaiseHand {
             self.count_hand_change(email)?;
         }
-        let is_allowed = self.0.store.lower_hand(access, email).await?;
-        self.changed_class(is_allowed)
+        self.0.store.lower_hand(access, email).await?;
+        self.0.changed.notify_one();
+        Ok(())
     }
 
     /// Sends a message to all members of a class. It replaces the current one, and ends after [`ClassMessage::LIFETIME`].
@@ -119,8 +110,8 @@ impl Launcher {
         let text = ClassMessage::read(text).map_err(|error| ServiceError::Invalid(vec![error]))?;
         let (class, sent_by) = (access.class(), access.caller().email().clone());
         let message = ClassMessage { class_id: class.class_id, text, sent_by, sent_at: self.0.clock.now() };
-        let is_allowed = self.0.store.send_message(access, &message).await?;
-        self.changed_class(is_allowed)?;
+        self.0.store.send_message(access, &message).await?;
+        self.0.changed.notify_one();
         tracing::info!(class = %class.content.slug, by = %message.sent_by, "message sent to a class");
         Ok(message)
     }
@@ -131,14 +122,7 @@ impl Launcher {
     /// Forbidden, Unavailable.
     pub async fn remove_message(&self, access: &ClassAccess) -> Result<(), ServiceError> {
         require_in(access, ClassAction::SendMessage)?;
-        let is_allowed = self.0.store.remove_message(access).await?;
-        self.changed_class(is_allowed)
-    }
-
-    fn changed_class(&self, is_allowed: bool) -> Result<(), ServiceError> {
-        if !is_allowed {
-            return Err(ServiceError::ClassRole);
-        }
+        self.0.store.remove_message(access).await?;
         self.0.changed.notify_one();
         Ok(())
     }
@@ -182,19 +166,10 @@ impl Launcher {
         &self,
         access: &ClassAccess,
     ) -> impl Stream<Item = Arc<Attention>> + Send + use<> + 'static {
-        let (events, stream) = mpsc::channel(EVENT_BUFFER);
         let (launcher, access) = (self.clone(), access.clone());
-        tokio::spawn(async move {
-            let outcome = tokio::select! {
-                outcome = launcher.serve_attention(&access, &events) => outcome,
-                () = events.closed() => return,
-            };
-            if let Err(error) = outcome {
-                // The client sees the end of the stream and reconnects.
-                tracing::warn!(error = %ErrorChain(&error), "reading a class failed, closing event stream");
-            }
-        });
-        ReceiverStream::new(stream)
+        event_stream(EVENT_BUFFER, "reading a class failed, closing event stream", |events| async move {
+            launcher.serve_attention(&access, &events).await
+        })
     }
 
     async fn serve_attention(

@@ -21,12 +21,6 @@ const LIST_TIMEOUT: Duration = Duration::from_secs(2);
 const PARALLEL: usize = 16;
 
 impl Launcher {
-    /// Returns true if the fleet has images on its machine.
-    #[must_use]
-    pub fn has_images(&self) -> bool {
-        self.0.fleets.main().images().is_some()
-    }
-
     /// Returns the state of a template's image, for admins.
     ///
     /// # Errors

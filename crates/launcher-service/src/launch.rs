@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt;
 use jiff::Timestamp;
-use launcher_domain::names::{k8s_name, uuid_v7, volume_name};
+use launcher_domain::names::{k8s_name, volume_name};
 use launcher_domain::template::read_values;
 use launcher_domain::{
     ArchiveToken, Caller, ClassAccess, ClassLimits, EmailAddress, FieldError, FileRetention, FilesAtEnd, Instance,
@@ -84,7 +84,7 @@ impl Launcher {
         for _ in 0..NAME_ATTEMPTS {
             let drafted = self.draft(caller.email(), &template, &values, catalog.class());
             let instance = Instance { restores: request.snapshot, ..drafted };
-            match self.0.store.launch_with_secrets(&instance, &values.secrets, &rules, key.as_ref()).await? {
+            match self.0.store.launch(None, &instance, &values.secrets, &rules, key.as_ref()).await? {
                 LaunchOutcome::Created(instance) => return self.launched(caller, instance, true).await,
                 LaunchOutcome::Replayed(instance) => return self.launched(caller, instance, false).await,
                 LaunchOutcome::NameTaken => {}
@@ -171,7 +171,6 @@ impl Launcher {
             LaunchOutcome::VolumeInUse(user) => ServiceError::VolumeInUse(user),
             LaunchOutcome::StorageLimitReached { limit_gib } => ServiceError::StorageLimitReached { limit_gib },
             LaunchOutcome::TooManyLaunches { wait } => self.too_many_launches(owner, wait),
-            LaunchOutcome::NotTeacher => ServiceError::ClassRole,
             LaunchOutcome::Created(_)
             | LaunchOutcome::Replayed(_)
             | LaunchOutcome::NameTaken
@@ -290,7 +289,7 @@ impl Launcher {
     }
 
     fn draft_without_snapshot(&self, owner: &EmailAddress, template: &Template, values: &LaunchValues) -> Instance {
-        let instance_id = uuid_v7(&*self.0.clock, &*self.0.entropy);
+        let instance_id = self.draw_id();
         let name = k8s_name(&template.settings.name, &*self.0.entropy);
         Instance {
             volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),

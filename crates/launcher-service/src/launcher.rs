@@ -1,11 +1,10 @@
 //! The state that all use cases and loops share. Runs the loops and stops them.
 
-use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use jiff::Timestamp;
-use launcher_domain::{Clock, EmailAddress, Entropy, TemplatePolicy};
+use launcher_domain::{Clock, Entropy, TemplatePolicy};
 use launcher_store::{Store, StoreError};
 use prometheus_client::registry::Registry;
 use tokio::sync::{Notify, Semaphore, broadcast};
@@ -22,6 +21,7 @@ use crate::hands::hand_changes;
 use crate::join::wrong_codes;
 use crate::metrics::Metrics;
 use crate::restoring::Restores;
+use crate::saving::warned_owners;
 use crate::settings::Limits;
 use crate::snapshots::Snapshots;
 
@@ -57,8 +57,8 @@ pub(crate) struct Inner {
     pub(crate) snapshots: Option<Snapshots>,
     /// When this launcher last saved the files of an instance; at first, when it started.
     pub(crate) last_saved: Mutex<Timestamp>,
-    /// Owners with the maximum number of snapshots, and when the log last named them.
-    pub(crate) warned_owners: Mutex<HashMap<EmailAddress, Timestamp>>,
+    /// Warnings about owners with the maximum number of snapshots.
+    pub(crate) warned_owners: Attempts,
     /// Wrong join codes of each person.
     pub(crate) wrong_codes: Attempts,
     /// Changes of the own hand of each person.
@@ -102,7 +102,7 @@ impl Launcher {
             checks: Semaphore::new(limits.max_material_checks as usize),
             snapshots,
             last_saved: Mutex::new(started_at),
-            warned_owners: Mutex::default(),
+            warned_owners: warned_owners(),
             wrong_codes: wrong_codes(),
             hand_changes: hand_changes(),
             ending: Notify::new(),

@@ -58,6 +58,6 @@ pub use launcher_store::{
 pub use overview::{Hour, LaunchStats, Overview, ReadyTimes};
 pub use settings::{Limits, SnapshotSettings};
 pub use snapshots::{SNAPSHOT_BYTES, Snapshots};
-pub use template_workshops::{Extension, ExtensionOutcome, TemplateStates};
+pub use template_workshops::{Extension, TemplateStates};
 pub use templates::{Catalog, TemplateUpdate, validate_template};
 pub use volumes::Download;

@@ -1,7 +1,6 @@
 //! The loop that saves the files of ending instances: an instance with a planned snapshot ends after its snapshot.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -16,6 +15,7 @@ use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::archive::to_download;
+use crate::attempts::Attempts;
 use crate::change::Target;
 use crate::error::{ErrorChain, LoopError, ServiceError, finished};
 use crate::launcher::Launcher;
@@ -34,6 +34,11 @@ const MAX_PER_PERSON: u32 = 20;
 /// Interval of the warnings about one person with the maximum number of snapshots. A script can launch and end hundreds of
 /// workshops in this time.
 const WARNING_INTERVAL: SignedDuration = SignedDuration::from_hours(1);
+
+/// Returns the limit of warnings about one person with the maximum number of snapshots.
+pub(crate) fn warned_owners() -> Attempts {
+    Attempts::new(1, WARNING_INTERVAL)
+}
 
 /// The instances whose files this launcher saves now, with their owners.
 type Saving = HashMap<Uuid, EmailAddress>;
@@ -139,7 +144,7 @@ impl Launcher {
         match &outcome {
             Ok(bytes) => tracing::info!(workshop = %instance.k8s_name, bytes, "saved the files of the workshop"),
             Err(Failed { failure: SnapshotFailure::LimitReached, .. })
-                if !self.begins_warning(&instance.owner_email) => {}
+                if self.0.warned_owners.take(&instance.owner_email, self.0.clock.now()).is_err() => {}
             Err(Failed { failure, text, .. }) => tracing::warn!(
                 workshop = %instance.k8s_name,
                 owner = %instance.owner_email,
@@ -150,20 +155,6 @@ impl Launcher {
         }
         if let Err(error) = self.finish(&instance, outcome.map(drop).map_err(|failed| failed.failure)).await {
             tracing::warn!(workshop = %instance.k8s_name, error = %ErrorChain(&error), "recording a snapshot failed");
-        }
-    }
-
-    /// True if the log has no warning about the number of snapshots of this person yet, within the interval.
-    fn begins_warning(&self, owner: &EmailAddress) -> bool {
-        let now = self.0.clock.now();
-        let mut warned = lock(&self.0.warned_owners);
-        warned.retain(|_, since| now.duration_since(*since) < WARNING_INTERVAL);
-        match warned.entry(owner.clone()) {
-            Entry::Occupied(_) => false,
-            Entry::Vacant(entry) => {
-                entry.insert(now);
-                true
-            }
         }
     }
 

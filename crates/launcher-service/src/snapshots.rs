@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use jiff::SignedDuration;
-use launcher_domain::{Activity, Caller, EmailAddress, FieldError, FieldRule, Snapshot, Template};
+use launcher_domain::{Activity, Caller, EmailAddress, FieldRule, Snapshot, Template};
 use launcher_fleet::{ByteStream, STREAM_BYTES, SavedFiles, SavedFilesError};
 use launcher_snapshots::{ARCHIVE_BYTES, SnapshotStore};
 use launcher_store::Page;
@@ -93,7 +93,7 @@ impl Launcher {
         if snapshot.owner_email != *caller.email() {
             return Err(ServiceError::NotFound);
         }
-        let refused = |rule| Err(ServiceError::Invalid(vec![FieldError::new("/snapshot", rule)]));
+        let refused = |rule| Err(ServiceError::invalid("/snapshot", rule));
         if self.0.snapshots.is_none() {
             return Err(ServiceError::SnapshotsUnavailable(None));
         }

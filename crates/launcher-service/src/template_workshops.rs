@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 use launcher_domain::access::Action;
-use launcher_domain::lifetime::{Bound, ExtendError, UntilExtension, extend_until};
+use launcher_domain::lifetime::{Bound, ExtensionOutcome, extend_until};
 use launcher_domain::{Caller, ClassAccess, ClassAction, EmailAddress, Instance, InstanceState, Template};
 use launcher_store::{InstanceFilter, ListedInstance, Page, SortBy, SortOrder, StateFilter};
 use uuid::Uuid;
@@ -42,19 +42,6 @@ pub struct Extension {
     pub expires_at: Option<Timestamp>,
     /// The outcome.
     pub outcome: ExtensionOutcome,
-}
-
-/// Outcome of the extension of one instance among many.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ExtensionOutcome {
-    /// The instance was extended until the requested time.
-    Extended,
-    /// The instance was extended until the latest expiry within the bound, which is before the requested time.
-    Shortened,
-    /// The instance already lasted until the requested time or longer.
-    Unchanged,
-    /// The instance was not extended: it ended in the meantime, or has reached its latest possible expiry.
-    Refused(ExtendError),
 }
 
 const RUNNING: StateFilter = StateFilter::Only(InstanceState::Running);
@@ -160,12 +147,7 @@ impl Launcher {
         bound: Bound,
     ) -> Result<Vec<Extension>, ServiceError> {
         let now = self.0.clock.now();
-        let extend = |instance: &Instance| match extend_until(instance, until, bound, now) {
-            UntilExtension::Extended(after) => (ExtensionOutcome::Extended, Some(*after)),
-            UntilExtension::Shortened(after) => (ExtensionOutcome::Shortened, Some(*after)),
-            UntilExtension::Unchanged => (ExtensionOutcome::Unchanged, None),
-            UntilExtension::Refused(error) => (ExtensionOutcome::Refused(error), None),
-        };
+        let extend = |instance: &Instance| extend_until(instance, until, bound, now);
         let result = |(Instance { k8s_name, owner_email, state, expires_at, .. }, outcome)| {
             let expires_at = expires_at.filter(|_| state == InstanceState::Running);
             Extension { k8s_name, owner_email, expires_at, outcome }

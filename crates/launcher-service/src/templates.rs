@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use launcher_domain::access::{Action, Verdict, decide};
-use launcher_domain::names::uuid_v7;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
     Caller, ClassAccess, ClassAction, ClassContent, EmailAddress, FieldError, JsonObject, PodTemplatePolicy, Sizes,
@@ -179,7 +178,7 @@ impl Launcher {
         catalog: impl Into<Catalog<'a>>,
         body: &JsonObject,
     ) -> Result<Template, ServiceError> {
-        self.create_template_once(catalog, self.draw_template_id(), body).await
+        self.create_template_once(catalog, self.draw_id(), body).await
     }
 
     /// Creates a template with an identifier that was generated before the request. A repeated request returns the
@@ -211,18 +210,12 @@ impl Launcher {
             if let Some(same) = there.filter(|there| is_the_same(there, &template)) {
                 return Ok(same);
             }
-            template.template_id = self.draw_template_id();
+            template.template_id = self.draw_id();
         }
         Err(ServiceError::Internal(
             "all generated template identifiers are already in use: the random number generator repeats its values"
                 .into(),
         ))
-    }
-
-    /// Generates an identifier for a new template.
-    #[must_use]
-    pub fn draw_template_id(&self) -> Uuid {
-        uuid_v7(&*self.0.clock, &*self.0.entropy)
     }
 
     /// Creates a template of the seed file, unless it was created before. Changes that admins made to it are therefore

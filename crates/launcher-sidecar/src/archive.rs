@@ -18,12 +18,11 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use launcher_domain::TokenDigest;
-use launcher_process::listener::{ListenOptions, listen};
+use launcher_process::listener::{ACCEPT_PAUSE, ListenOptions, listen};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry::LogSettings;
 use tokio::net::TcpListener;
 
-use crate::transport::ACCEPT_PAUSE;
 use http::{Chunked, HEAD_TIMEOUT, Request, answer, read_request};
 
 pub use files::write_archive;

@@ -7,8 +7,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 
 use launcher_domain::email::EmailAddress;
-use launcher_domain::identity::ProxySecret;
-use launcher_domain::identity::{IdentityError, TrustedHeader};
+use launcher_domain::identity::{IdentityError, ProxySecret, TrustedHeader};
 use launcher_domain::local_path::LocalPath;
 use launcher_process::follow;
 use prometheus_client::metrics::counter::Counter;

@@ -132,7 +132,6 @@ mod tests {
     use crate::exchange::admission::admit;
     use crate::frame::Frame;
     use crate::progress::Progress;
-    use crate::transport::Plain;
 
     /// Body size, in bytes. It exceeds the kernel's socket buffers, so the sidecar cannot send the whole body while the
     /// app does not read.
@@ -151,7 +150,7 @@ mod tests {
         let mut app_write_buffer = WriteBuffer::default();
         let admitted = admit(&state.rules, head.as_bytes(), None, app_write_buffer.space()).unwrap();
         let (io, mut far) = tokio::io::duplex(1024 * 1024);
-        let mut client = Client::new(Plain(io), Arc::new(Progress::new()));
+        let mut client = Client::new(io, Arc::new(Progress::new()));
         client.read_buffer = body;
         let stop = Stop::new();
         let under_way = run(state, &stop, &admitted, &mut client, app_write_buffer, Instant::now());

@@ -11,8 +11,7 @@ use std::time::Duration;
 
 use clap::CommandFactory;
 use launcher_domain::clock::SystemClock;
-use launcher_process::listener::Address;
-use launcher_process::listener::Listener;
+use launcher_process::listener::{Address, Listener};
 use launcher_process::serve::raise_open_file_limit;
 use launcher_process::settings::{read, read_from, unknown_names};
 use launcher_process::stop::Stop;

@@ -8,9 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use launcher_domain::sync::lock;
-use launcher_process::listener::Address;
-use launcher_process::listener::ListenOptions;
-use launcher_process::listener::Listener;
+use launcher_process::listener::{Address, ListenOptions, Listener};
 use launcher_process::stop::Stop;
 use socket2::TcpKeepalive;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -20,7 +18,7 @@ use tokio::time::Instant;
 use crate::memory::{BACKLOG, FULL, LEAN, MAX_CONNECTIONS};
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
-use crate::transport::{ACCEPT_PAUSE, BufferPermits, Direction, Socket};
+use crate::transport::{BufferPermits, Direction, Socket};
 
 /// Idle time before the kernel probes a connection (TCP keepalive). The probes detect clients that vanish without a
 /// close, as after a power failure.
@@ -51,28 +49,23 @@ pub async fn serve(listener: &Listener, sidecar: Sidecar, stop: Stop) {
     loop {
         let accepted = async {
             let permit = slots.reserve().await;
-            listener.accept().await.map(|(stream, peer)| (stream, peer, permit))
+            (listener.accept_next("client connection").await, permit)
         };
-        let accepted = tokio::select! {
+        let ((stream, peer), permit) = tokio::select! {
             accepted = accepted => accepted,
             () = stop.requested() => return,
         };
-        match accepted {
-            Ok((stream, peer, Some(permit))) => {
-                let (served, stopped) = (sidecar.clone(), stop.clone());
-                let socket = Socket::new(stream, buffers.take());
-                if !socket.has_full_buffers() {
-                    socket.narrow(Direction::Receive);
-                    socket.narrow(Direction::Send);
-                }
-                slots.spawn(permit, &stop, |progress| async move {
-                    served.serve_socket(socket, peer, progress, stopped).await;
-                });
-                sidecar.count_displaced(slots.displace_connections(Instant::now()));
-            }
-            Ok((_, _, None)) => return,
-            Err(error) => handle_accept_error(&error).await,
+        let Some(permit) = permit else { return };
+        let (served, stopped) = (sidecar.clone(), stop.clone());
+        let socket = Socket::new(stream, buffers.take());
+        if !socket.has_full_buffers() {
+            socket.narrow(Direction::Receive);
+            socket.narrow(Direction::Send);
         }
+        slots.spawn(permit, &stop, |progress| async move {
+            served.serve_socket(socket, peer, progress, stopped).await;
+        });
+        sidecar.count_displaced(slots.displace_connections(Instant::now()));
     }
 }
 
@@ -81,15 +74,8 @@ pub async fn serve(listener: &Listener, sidecar: Sidecar, stop: Stop) {
 /// requests.
 pub async fn reject_connections(listener: &Listener) {
     loop {
-        if let Err(error) = listener.accept().await {
-            handle_accept_error(&error).await;
-        }
+        listener.accept_next("client connection").await;
     }
-}
-
-async fn handle_accept_error(error: &io::Error) {
-    tracing::warn!(%error, "accepting client connection failed, retrying");
-    tokio::time::sleep(ACCEPT_PAUSE).await;
 }
 
 /// Minimum number of free slots. Below this number, the sidecar displaces connections in advance, so that the next

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use launcher_process::stop::Stop;
 use prometheus_client::registry::Registry;
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::io::DuplexStream;
 
 use crate::auth::Policy;
 use crate::connection::Connection;
@@ -13,7 +13,7 @@ use crate::exchange::state::SharedState;
 use crate::frame::Frame;
 use crate::metrics::Activity;
 use crate::progress::Progress;
-use crate::transport::{PeerIo, Plain, Socket};
+use crate::transport::{PeerIo, Socket};
 
 /// Reverse proxy in front of one app, which forwards only the owner's requests. Clones share the same state.
 #[derive(Debug, Clone)]
@@ -40,11 +40,8 @@ impl Sidecar {
     /// X-Forwarded-For.
     ///
     /// Must be called within a tokio runtime that has I/O and time enabled.
-    pub async fn serve_connection<IO>(&self, io: IO, peer: Option<IpAddr>, stop: Stop)
-    where
-        IO: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        self.serve_io(Plain(io), peer, Arc::new(Progress::new()), &stop).await;
+    pub async fn serve_connection(&self, io: DuplexStream, peer: Option<IpAddr>, stop: Stop) {
+        self.serve_io(io, peer, Arc::new(Progress::new()), &stop).await;
     }
 
     /// Serves one client connection. Its `progress` determines whether a new connection displaces it.

@@ -8,9 +8,7 @@ use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use launcher_domain::clock::Clock;
-use launcher_process::listener::Address;
-use launcher_process::listener::ListenOptions;
-use launcher_process::listener::{Listener, Stream};
+use launcher_process::listener::{Address, ListenOptions, Listener, Stream};
 use launcher_process::stop::Stop;
 use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::gauge::Gauge;
@@ -22,7 +20,6 @@ use crate::http1::head::{MAX_REQUEST_LINES, Scan, Scanner};
 use crate::listening::AppSockets;
 use crate::memory::{TELEMETRY_BACKLOG, TELEMETRY_BUFFER, TELEMETRY_CONNECTIONS, TELEMETRY_HEAD};
 use crate::sidecar::Sidecar;
-use crate::transport::ACCEPT_PAUSE;
 
 /// Maximum time of a telemetry request, including its response.
 const REQUEST: Duration = Duration::from_secs(2);
@@ -77,28 +74,21 @@ impl Telemetry {
         // connections do not block the kubelet's probes: after failed probes, Kubernetes would restart the sidecar.
         let [remote, local] = [(); 2].map(|()| Arc::new(Semaphore::new(TELEMETRY_CONNECTIONS)));
         loop {
-            match listener.accept().await {
-                Ok((stream, _)) => {
-                    let permits = if is_local_peer(&stream) { &local } else { &remote };
-                    // Close a connection beyond the limit at once.
-                    let Ok(permit) = permits.clone().try_acquire_owned() else { continue };
-                    let telemetry = telemetry.clone();
-                    tokio::spawn(async move {
-                        match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
-                            Ok(Ok(())) => {}
-                            Ok(Err(error)) => {
-                                tracing::debug!(%error, "request to telemetry listener failed, closing connection")
-                            }
-                            Err(_) => tracing::debug!("request to telemetry listener timed out, closing connection"),
-                        }
-                        drop(permit);
-                    });
+            let (stream, _) = listener.accept_next("telemetry connection").await;
+            let permits = if is_local_peer(&stream) { &local } else { &remote };
+            // Close a connection beyond the limit at once.
+            let Ok(permit) = permits.clone().try_acquire_owned() else { continue };
+            let telemetry = telemetry.clone();
+            tokio::spawn(async move {
+                match tokio::time::timeout(REQUEST, telemetry.serve_one(stream)).await {
+                    Ok(Ok(())) => {}
+                    Ok(Err(error)) => {
+                        tracing::debug!(%error, "request to telemetry listener failed, closing connection")
+                    }
+                    Err(_) => tracing::debug!("request to telemetry listener timed out, closing connection"),
                 }
-                Err(error) => {
-                    tracing::warn!(%error, "accepting telemetry connection failed, retrying");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
+                drop(permit);
+            });
         }
     }
 

@@ -13,13 +13,10 @@ use std::time::Duration;
 use launcher_process::listener::Stream;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, Interest, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::memory::{BULK, BULK_AFTER, BULK_TRANSFERS, Buffers, FULL, FULL_CONNECTIONS};
-
-/// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A connection to a peer, which is a client or the app.
 pub(crate) trait PeerIo: AsyncRead + AsyncWrite + Unpin {
@@ -188,31 +185,7 @@ impl Drop for Socket {
     }
 }
 
-/// A connection that is not a socket, such as an in-process pipe.
-#[derive(Debug)]
-pub(crate) struct Plain<IO>(pub(crate) IO);
-
-impl<IO: AsyncRead + AsyncWrite + Unpin> PeerIo for Plain<IO> {}
-
-impl<IO: AsyncRead + Unpin> AsyncRead for Plain<IO> {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, area: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_read(cx, area)
-    }
-}
-
-impl<IO: AsyncWrite + Unpin> AsyncWrite for Plain<IO> {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        Pin::new(&mut self.0).poll_write(cx, bytes)
-    }
-
-    fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_flush(cx)
-    }
-
-    fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.0).poll_shutdown(cx)
-    }
-}
+impl PeerIo for DuplexStream {}
 
 /// Permits for bulk transfers, shared by all connections: large requests and responses get larger kernel buffers. Their
 /// number is limited, because these buffers count as memory of the container.

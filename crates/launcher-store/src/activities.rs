@@ -7,7 +7,7 @@ use launcher_domain::{Activity, EmailAddress};
 
 use crate::error::StoreError;
 use crate::filter::{ActivityFilter, Page};
-use crate::rows::{self, LoggedActivity};
+use crate::rows::LoggedActivity;
 use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
@@ -21,11 +21,8 @@ pub(crate) const PURGE: &str = "DELETE FROM activities WHERE activity_id IN \
 /// Maximum downloads that [`Store::downloads_by_others`] returns.
 const MAX_DOWNLOADS: i64 = 50;
 /// The condition on the owner is that of the index `activities_owner`.
-pub(crate) const DOWNLOADS: &str = concat!(
-    "SELECT ",
-    activity_columns!(),
-    " FROM activities WHERE owner_email = $1 AND action = 'files-downloaded' ORDER BY activity_id DESC LIMIT $2"
-);
+pub(crate) const DOWNLOADS: &str =
+    activities!(" WHERE owner_email = $1 AND action = 'files-downloaded' ORDER BY activity_id DESC LIMIT $2");
 
 impl Store {
     /// Returns a page of the activity log, newest first. Contains all owners' entries: the caller of the store
@@ -35,14 +32,12 @@ impl Store {
         filter: &ActivityFilter,
         page: &Page<i64>,
     ) -> Result<Vec<LoggedActivity>, StoreError> {
-        let rows = list(filter, page).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::activity)
+        list(filter, page).statement()?.read_all(&self.pool).await
     }
 
     /// Returns the last downloads of this person's files by other persons, newest first.
     pub async fn downloads_by_others(&self, owner: &EmailAddress) -> Result<Vec<LoggedActivity>, StoreError> {
-        let rows = query(DOWNLOADS).bind(owner.to_string()).bind(MAX_DOWNLOADS).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::activity)
+        query(DOWNLOADS).bind(owner.to_string()).bind(MAX_DOWNLOADS).read_all(&self.pool).await
     }
 
     /// Writes an entry about an action that changes no row.
@@ -77,14 +72,14 @@ impl WriteTransaction {
 /// Merges two index scans: the person's actions, and events of the person's instances. One condition with OR would read
 /// and sort all rows of both.
 pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", activity_columns!(), " FROM activities"));
+    let mut sql = Sql::new(activities!());
     match &filter.person {
         None => push_filter(&mut sql, filter, page),
         Some(person) => {
             let person = person.as_str();
             sql.condition_with("actor_email = ", person.to_owned());
             push_filter(&mut sql, filter, page);
-            sql.again(concat!(" UNION ALL SELECT ", activity_columns!(), " FROM activities"));
+            sql.again(concat!(" UNION ALL SELECT ", activities!(columns), " FROM activities"));
             sql.condition_with("owner_email = ", person.to_owned());
             sql.condition_with("(actor_email IS NULL OR actor_email <> ", person.to_owned());
             sql.push(")");

@@ -4,9 +4,10 @@ use std::sync::LazyLock;
 
 use jiff::Timestamp;
 use launcher_domain::class::MAX_MEMBERS;
+use launcher_domain::names::earliest_uuid;
 use launcher_domain::{
-    Act, Activity, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member, Membership, Scope,
-    Template,
+    Act, Activity, ActivityAction, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member,
+    Membership, Scope, Template,
 };
 use sqlx::Row;
 use uuid::Uuid;
@@ -24,13 +25,12 @@ pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     let set = Class::TABLE.set(3);
     format!("UPDATE classes SET {set} WHERE class_id = $1 AND version = $2")
 });
-const SLUG_HOLDER: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE slug = $1");
-pub(crate) const OF_CREATOR: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE created_by = $1");
+const SLUG_HOLDER: &str = classes!(" WHERE slug = $1");
+pub(crate) const OF_CREATOR: &str = classes!(" WHERE created_by = $1");
 /// Classes of a creator with workshops that have not ended.
 pub(crate) const LIVE_OF_CREATOR: &str = "SELECT DISTINCT class_id FROM workshop_instances \
      WHERE state NOT IN ('terminated', 'failed') AND class_id IN (SELECT class_id FROM classes WHERE created_by = $1)";
-pub(crate) const MEMBERS: &str =
-    concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 ORDER BY email, source");
+pub(crate) const MEMBERS: &str = members!(" WHERE class_id = $1 ORDER BY email, source");
 pub(crate) const SIGNAL: &str = "UPDATE classes SET changed = $1 WHERE class_id = $2";
 pub(crate) static UPSERT: LazyLock<String> = LazyLock::new(|| {
     let (insert, set) = (Membership::TABLE.insert(), Membership::TABLE.set_excluded());
@@ -52,34 +52,13 @@ pub enum MemberChange {
     },
 }
 
-/// Outcome of a change of the members. Only `Changed` writes to the database.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum MembersOutcome {
-    /// The current members after the change, by address.
-    Changed(Vec<Member>),
-    /// The class would have no teacher.
-    NoTeacher,
-    /// The caller is neither an admin nor a teacher of the class any more.
-    NotTeacher,
-    /// The class would have more members than [`launcher_domain::class::MAX_MEMBERS`].
-    TooMany,
-}
-
 impl Store {
-    /// Stores a new class with its first members.
-    ///
-    /// # Errors
-    /// [`StoreError::ClassSlugTaken`] when another class has its slug; otherwise [`StoreError`].
-    pub async fn create_class(&self, class: &Class, members: &[Membership], by: &Caller) -> Result<(), StoreError> {
-        self.create_class_with(class, members, &[], by, None).await
-    }
-
     /// Stores a new class with its first members and templates, all or nothing. The templates have different slugs.
     ///
     /// # Errors
     /// [`StoreError::ClassSlugTaken`] when another class has its slug; [`StoreError::TooManyClasses`] when its creator would have
     /// more than `max_classes` that are not archived; otherwise [`StoreError`].
-    pub async fn create_class_with(
+    pub async fn create_class(
         &self,
         class: &Class,
         members: &[Membership],
@@ -92,7 +71,7 @@ impl Store {
         let of_member =
             |member: &Membership| Activity::of_member(class, &member.email, None, Some(member.role), act.clone());
         let of_template = |template: &Template| Activity::of_new_template(template, actor.clone());
-        let mut activities = vec![Activity::of_new_class(class, act.clone())];
+        let mut activities = vec![Activity::of_class(class, act.clone(), ActivityAction::ClassCreated)];
         activities.extend(members.iter().filter_map(of_member));
         activities.extend(templates.iter().map(of_template));
 
@@ -118,22 +97,19 @@ impl Store {
     pub async fn class(&self, caller: &Caller, slug: &str) -> Result<Option<ClassAccess>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
         let sql = of_caller(caller, false, |sql| sql.condition_with("slug = ", rows::text(slug)));
-        let row = sql.fetch_optional(&self.pool).await?;
-        let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
+        let Some(class) = sql.statement()?.read_optional(&self.pool).await? else { return Ok(None) };
         self.access(caller, class).await
     }
 
     /// Like [`Store::class`], by identifier.
     pub async fn class_by_id(&self, caller: &Caller, class_id: Uuid) -> Result<Option<ClassAccess>, StoreError> {
         let sql = of_caller(caller, false, |sql| sql.condition_with("class_id = ", class_id.to_string()));
-        let row = sql.fetch_optional(&self.pool).await?;
-        let Some(class) = row.as_ref().map(rows::class).transpose()? else { return Ok(None) };
+        let Some(class) = sql.statement()?.read_optional(&self.pool).await? else { return Ok(None) };
         self.access(caller, class).await
     }
 
     async fn access(&self, caller: &Caller, class: Class) -> Result<Option<ClassAccess>, StoreError> {
-        let rows = current(caller, &class).fetch_all(&self.pool).await?;
-        let memberships = rows::all(&rows, rows::membership)?;
+        let memberships: Vec<Membership> = current(caller, &class).statement()?.read_all(&self.pool).await?;
         let role = memberships.into_iter().map(|membership| membership.role).max();
         Ok(ClassAccess::new(class, caller, role))
     }
@@ -141,9 +117,9 @@ impl Store {
     /// Returns a page of the classes that the caller may see, newest first: of all classes for an admin, unless `with_role` is
     /// true, else of those in which the caller has a role.
     pub async fn classes(&self, caller: &Caller, with_role: bool, page: &Page) -> Result<Vec<ClassAccess>, StoreError> {
-        let rows = list(caller, with_role, page).fetch_all(&self.pool).await?;
-        let mut classes = Vec::with_capacity(rows.len());
-        for class in rows::all(&rows, rows::class)? {
+        let found = list(caller, with_role, page).statement()?.read_all(&self.pool).await?;
+        let mut classes = Vec::with_capacity(found.len());
+        for class in found {
             classes.extend(self.access(caller, class).await?);
         }
         Ok(classes)
@@ -182,38 +158,39 @@ impl Store {
 
     /// Returns the memberships of a class by address, also the removed ones.
     pub async fn memberships(&self, class: &Class) -> Result<Vec<Membership>, StoreError> {
-        let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::membership)
+        query(MEMBERS).bind(class.class_id.to_string()).read_all(&self.pool).await
     }
 
-    /// Changes the members of a class, all or none. A change that leaves the person as before writes nothing.
+    /// Changes the members of a class, all or none. A change that leaves the person as before writes nothing. Returns the current
+    /// members after the change, by address.
     ///
     /// # Errors
-    /// [`StoreError`]; nothing was written.
+    /// [`StoreError::ClassRole`] when the caller is neither an admin nor a teacher of the class any more;
+    /// [`StoreError::NoTeacher`], [`StoreError::TooManyMembers`]; otherwise [`StoreError`]. Nothing was written.
     pub async fn change_members(
         &self,
         class: &Class,
         changes: &[MemberChange],
         by: &Caller,
         at: Timestamp,
-    ) -> Result<MembersOutcome, StoreError> {
+    ) -> Result<Vec<Member>, StoreError> {
         let act = &Act { actor_email: Some(by.email().clone()), at };
         let mut write = self.write().await?;
         // The lock of the change counter orders the changes of members, so that two of them never remove both teachers.
         let last = write.take_revisions(i64::try_from(changes.len()).unwrap_or(0)).await?;
         let before = write.memberships(class).await?;
         if !is_teacher(&before, by) {
-            return Ok(MembersOutcome::NotTeacher);
+            return Err(StoreError::ClassRole);
         }
         for change in changes {
             write.apply_change(&before, change, act.at).await?;
         }
         let (before, after) = (Member::of(before), Member::of(write.memberships(class).await?));
         if !after.iter().any(|member| member.role == ClassRole::Teacher) {
-            return Ok(MembersOutcome::NoTeacher);
+            return Err(StoreError::NoTeacher);
         }
         if after.len() > MAX_MEMBERS {
-            return Ok(MembersOutcome::TooMany);
+            return Err(StoreError::TooManyMembers);
         }
         let role = |members: &[Member], email: &EmailAddress| {
             members.iter().find(|member| member.email == *email).map(|member| member.role)
@@ -230,7 +207,7 @@ impl Store {
         }
         write.signal_class(class.class_id, last).await?;
         write.commit().await?;
-        Ok(MembersOutcome::Changed(after))
+        Ok(after)
     }
 }
 
@@ -260,8 +237,7 @@ pub struct Attendance {
 impl Store {
     /// Returns the launches in a class by person. With `since`, only of instances that were launched after this time.
     pub async fn attendance(&self, class: &Class, since: Option<Timestamp>) -> Result<Vec<Attendance>, StoreError> {
-        let rows = attendance(class, since).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::attendance)
+        attendance(class, since).statement()?.read_all(&self.pool).await
     }
 }
 
@@ -274,15 +250,10 @@ pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
     );
     push_scope(&mut sql, Scope::Class { class_id: class.class_id, owner: None });
     if let Some(since) = since {
-        sql.condition_with("instance_id > ", oldest_id(since).to_string());
+        sql.condition_with("instance_id > ", earliest_uuid(since).to_string());
     }
     sql.push(" GROUP BY owner_email");
     sql
-}
-
-/// Returns the lowest identifier (UUID version 7) of rows that were created at this time.
-fn oldest_id(at: Timestamp) -> Uuid {
-    Uuid::from_u128(u128::from(at.as_millisecond().max(0).unsigned_abs()) << 80)
 }
 
 impl MemberChange {
@@ -303,17 +274,17 @@ impl WriteTransaction {
         Ok(())
     }
 
-    /// True if the caller still may perform this action in the class.
-    pub(crate) async fn may(&mut self, access: &ClassAccess, action: ClassAction) -> Result<bool, StoreError> {
+    /// Refuses a caller who may no longer perform this action in the class.
+    pub(crate) async fn require(&mut self, access: &ClassAccess, action: ClassAction) -> Result<(), StoreError> {
         let (class, caller) = (access.class(), access.caller());
-        let rows = current(caller, class).fetch_all(self.connection()).await?;
-        let role = rows::all(&rows, rows::membership)?.into_iter().map(|membership| membership.role).max();
-        Ok(ClassAccess::new(class.clone(), caller, role).is_some_and(|access| access.allows(action)))
+        let memberships: Vec<Membership> = current(caller, class).statement()?.read_all(self.connection()).await?;
+        let role = memberships.into_iter().map(|membership| membership.role).max();
+        let may = ClassAccess::new(class.clone(), caller, role).is_some_and(|access| access.allows(action));
+        if may { Ok(()) } else { Err(StoreError::ClassRole) }
     }
 
     pub(crate) async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
-        let rows = query(MEMBERS).bind(class.class_id.to_string()).fetch_all(self.connection()).await?;
-        rows::all(&rows, rows::membership)
+        query(MEMBERS).bind(class.class_id.to_string()).read_all(self.connection()).await
     }
 
     async fn apply_change(
@@ -349,8 +320,7 @@ impl WriteTransaction {
     async fn check_class_count(&mut self, class: &Class, most: Option<u32>) -> Result<(), StoreError> {
         let Some(limit) = most.filter(|_| !class.content.archived) else { return Ok(()) };
         let creator = class.created_by.to_string();
-        let rows = query(OF_CREATOR).bind(creator.clone()).fetch_all(self.connection()).await?;
-        let all = rows::all(&rows, rows::class)?;
+        let all: Vec<Class> = query(OF_CREATOR).bind(creator.clone()).read_all(self.connection()).await?;
         let live = query(LIVE_OF_CREATOR).bind(creator).fetch_all(self.connection()).await?;
         let live: Vec<String> = live.iter().map(|row| row.try_get("class_id")).collect::<Result<_, _>>()?;
         let counts = |other: &Class| !other.content.archived || live.contains(&other.class_id.to_string());
@@ -362,8 +332,7 @@ impl WriteTransaction {
     /// all changes.
     async fn check_class_slug(&mut self, class: &Class) -> Result<(), StoreError> {
         let slug = class.content.slug.clone();
-        let row = query(SLUG_HOLDER).bind(slug.clone()).fetch_optional(self.connection()).await?;
-        match row.as_ref().map(rows::class).transpose()? {
+        match query(SLUG_HOLDER).bind(slug.clone()).read_optional::<Class>(self.connection()).await? {
             Some(holder) if holder.class_id != class.class_id => Err(StoreError::ClassSlugTaken { slug }),
             _ => Ok(()),
         }
@@ -372,7 +341,7 @@ impl WriteTransaction {
 
 /// Builds the query of the caller's current memberships in a class.
 fn current(caller: &Caller, class: &Class) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", membership_columns!(), " FROM class_members"));
+    let mut sql = Sql::new(members!());
     sql.condition_with("email = ", caller.email().to_string());
     sql.condition_with("class_id = ", class.class_id.to_string());
     sql.condition("removed_at IS NULL");
@@ -382,7 +351,7 @@ fn current(caller: &Caller, class: &Class) -> Sql {
 /// Builds a query of classes that the caller may see, or with `with_role` of those in which the caller has a role, with these
 /// conditions.
 fn of_caller(caller: &Caller, with_role: bool, conditions: impl FnOnce(&mut Sql)) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", class_columns!(), " FROM classes"));
+    let mut sql = Sql::new(classes!());
     conditions(&mut sql);
     if with_role || !caller.is_admin() {
         sql.condition("class_id IN (SELECT class_id FROM class_members WHERE email = ");

@@ -11,6 +11,7 @@ use crate::launch::{QUEUED, count};
 use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
+use crate::table::FromRow;
 
 /// Instances that wait for the quota of their namespace do not start: others may start meanwhile.
 pub(crate) const STARTING: &str = "SELECT count(*) FROM workshop_instances \
@@ -29,13 +30,10 @@ pub(crate) const NEXT: &str =
 pub(crate) const PROMOTE: &str = concat!(
     "UPDATE workshop_instances SET state = 'starting', dispatched_at = $1, spec_version = spec_version + 1, \
      revision = $2 WHERE instance_id = $3 AND state = 'queued' RETURNING ",
-    instance_columns!()
+    instances!(columns)
 );
-pub(crate) const PENDING: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE applied_version < spec_version AND revision > $1 ORDER BY revision LIMIT $2"
-);
+pub(crate) const PENDING: &str =
+    instances!(" WHERE applied_version < spec_version AND revision > $1 ORDER BY revision LIMIT $2");
 pub(crate) const REAPPLY: &str = "UPDATE workshop_instances \
      SET applied_version = spec_version - 1 WHERE instance_id = $1 AND applied_version = spec_version";
 pub(crate) const APPLIED: &str = "UPDATE workshop_instances \
@@ -85,7 +83,7 @@ impl Store {
                 .bind(instance_id)
                 .fetch_one(write.connection())
                 .await?;
-            promoted.extend(rows::reported(rows::instance(&row)));
+            promoted.extend(rows::reported(Instance::read(&row)));
         }
         write.commit().await?;
         Ok(promoted)

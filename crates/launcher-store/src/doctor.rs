@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use launcher_domain::{AppType, InstanceState};
 use sqlx::Row;
 
+use crate::driver;
 use crate::error::StoreError;
 use crate::filter::Page;
 use crate::sql::query;
 use crate::store::Store;
-use crate::{driver, rows, templates};
 
 const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY version";
 pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
@@ -135,8 +135,7 @@ impl Examination {
         let mut needs = CatalogNeeds::default();
         let mut page = Page { limit: PORTION, after: None };
         loop {
-            let found = templates::list(None, false, &page).fetch_all(&self.store.pool).await?;
-            let templates = rows::all(&found, rows::template)?;
+            let templates = self.store.templates(None, false, &page).await?;
             for template in &templates {
                 needs.material |= template.settings.material.is_some();
                 if !needs.apps.contains(&template.settings.app_type) {

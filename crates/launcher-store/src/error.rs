@@ -64,6 +64,12 @@ pub enum StoreError {
         /// Maximum number of classes that are not archived.
         limit: u32,
     },
+    /// The class would have no teacher.
+    #[error("the class has no other teacher")]
+    NoTeacher,
+    /// The class would have more members than [`launcher_domain::class::MAX_MEMBERS`].
+    #[error("the class has too many members")]
+    TooManyMembers,
     /// The role of the caller in the class does not permit the write any more.
     #[error("the role in the class does not permit this any more")]
     ClassRole,

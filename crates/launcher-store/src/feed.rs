@@ -1,6 +1,6 @@
 //! Queries of the feed: changed instances in commit order, and the queue.
 
-use launcher_domain::Scope;
+use launcher_domain::{Instance, Scope};
 use sqlx::Row;
 use sqlx::any::AnyRow;
 use uuid::Uuid;
@@ -10,12 +10,12 @@ use crate::filter::push_scope;
 use crate::rows::{self, ListedInstance};
 use crate::sql::{Sql, query};
 use crate::store::Store;
+use crate::table::FromRow;
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
 /// Queued instances in queue order. The reader counts the queue positions, because a count in SQL for each row would be
 /// quadratic in the queue's length.
-pub(crate) const QUEUE: &str =
-    concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number");
+pub(crate) const QUEUE: &str = instances!(" WHERE state = 'queued' ORDER BY queue_number");
 pub(crate) const QUEUED_IDS: &str =
     "SELECT instance_id FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number";
 
@@ -38,8 +38,8 @@ impl Store {
     ///
     /// Revisions are committed in order: a change with a revision before the last returned one cannot appear later.
     pub async fn feed_since(&self, scope: Scope<'_>, revision: i64, limit: u32) -> Result<Changes, StoreError> {
-        let rows = since(scope, revision, limit).fetch_all(&self.pool).await?;
-        changes(&rows, rows::listed, revision, limit)
+        let rows = since(scope, revision, limit).statement()?.fetch_all(&self.pool).await?;
+        changes(&rows, ListedInstance::read, revision, limit)
     }
 
     /// Returns the instances within the scope that are neither terminated nor queued, and whose last change is after
@@ -51,8 +51,8 @@ impl Store {
         latest: i64,
         limit: u32,
     ) -> Result<Changes, StoreError> {
-        let rows = live(scope, revision, latest, limit).fetch_all(&self.pool).await?;
-        let read = |row: &AnyRow| rows::instance(row).map(ListedInstance::from);
+        let rows = live(scope, revision, latest, limit).statement()?.fetch_all(&self.pool).await?;
+        let read = |row: &AnyRow| Instance::read(row).map(ListedInstance::from);
         changes(&rows, read, revision, limit)
     }
 
@@ -74,8 +74,8 @@ impl Store {
     /// rows.
     pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<ListedInstance>, StoreError> {
         if let Scope::Owner(_) = scope {
-            let rows = queue_of(scope).fetch_all(&self.pool).await?;
-            let mut queue: Vec<_> = rows.iter().filter_map(|row| rows::reported(rows::listed(row))).collect();
+            let rows = queue_of(scope).statement()?.fetch_all(&self.pool).await?;
+            let mut queue: Vec<_> = rows.iter().filter_map(|row| rows::reported(ListedInstance::read(row))).collect();
             // Sort by queue position, not by identifier: identifiers depend on the clocks of the replicas.
             queue.sort_by_key(|listed| listed.queue_position);
             return Ok(queue);
@@ -83,7 +83,7 @@ impl Store {
         let rows = query(QUEUE).fetch_all(&self.pool).await?;
         let positions = rows.iter().zip(1..);
         let read = positions.filter_map(|(row, position)| {
-            let instance = rows::reported(rows::instance(row))?;
+            let instance = rows::reported(Instance::read(row))?;
             Some(ListedInstance { queue_position: Some(position), ..ListedInstance::from(instance) })
         });
         Ok(read.collect())
@@ -112,7 +112,7 @@ fn changes(
 }
 
 pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(listed_instances!());
     push_scope(&mut sql, scope);
     sql.condition_with("revision > ", revision);
     sql.push(" ORDER BY revision LIMIT ");
@@ -123,7 +123,7 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
 /// Builds the query of [`Store::feed_live`]. Its first two conditions must match the index predicate exactly, otherwise
 /// SQLite does not use the partial index.
 pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", instance_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(instances!());
     sql.condition("state <> 'terminated'");
     sql.condition("state <> 'queued'");
     push_scope(&mut sql, scope);
@@ -137,7 +137,7 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
 /// Builds the query for the queued instances of one owner, unsorted. SQL counts the position of each row, because an
 /// owner has few queued instances.
 pub(crate) fn queue_of(scope: Scope<'_>) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(listed_instances!());
     push_scope(&mut sql, scope);
     sql.condition("state = 'queued'");
     sql

@@ -32,7 +32,7 @@ pub(crate) static CHANGE: LazyLock<String> = LazyLock::new(|| {
          ('queued', 'starting', 'running', 'suspending', 'suspended') THEN secrets END \
          WHERE instance_id = $1 AND revision = $2 RETURNING {}",
         Instance::TABLE.set(5),
-        instance_columns!()
+        instances!(columns)
     )
 });
 
@@ -53,8 +53,7 @@ impl Store {
         scope: impl Into<Scope<'a>>,
         k8s_name: &str,
     ) -> Result<Option<ListedInstance>, StoreError> {
-        let row = by_name(scope.into(), k8s_name).fetch_optional(&self.pool).await?;
-        row.as_ref().map(rows::listed).transpose()
+        by_name(scope.into(), k8s_name).statement()?.read_optional(&self.pool).await
     }
 
     /// Returns a page of the instances within the scope, newest first.
@@ -64,8 +63,7 @@ impl Store {
         filter: &InstanceFilter,
         page: &Page,
     ) -> Result<Vec<ListedInstance>, StoreError> {
-        let rows = list(scope.into(), filter, page, self.search_rules()).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::listed)
+        list(scope.into(), filter, page, self.search_rules()).statement()?.read_all(&self.pool).await
     }
 
     /// Replaces `before` by `after`, and writes an activity log entry for a change that is logged. Returns the stored
@@ -87,20 +85,21 @@ impl Store {
     }
 
     /// Replaces each first instance by its second in one transaction, like [`Store::change_instance`]. The result has `None`
-    /// for each row that has changed since it was read. With `by`, returns `None` and writes nothing if the caller may no
-    /// longer perform this action in the class.
+    /// for each row that has changed since it was read.
+    ///
+    /// # Errors
+    /// With `by`, [`StoreError::ClassRole`] when the caller may no longer perform this action in the class; otherwise
+    /// [`StoreError`]. Nothing was written.
     pub async fn change_instances(
         &self,
         changes: &[(Instance, Instance)],
         by: Option<(&ClassAccess, ClassAction)>,
         act: &Act,
-    ) -> Result<Option<Vec<Option<Instance>>>, StoreError> {
+    ) -> Result<Vec<Option<Instance>>, StoreError> {
         let mut write = self.write().await?;
         let last = write.take_revisions(i64::try_from(changes.len()).unwrap_or(0)).await?;
-        if let Some((access, action)) = by
-            && !write.may(access, action).await?
-        {
-            return Ok(None);
+        if let Some((access, action)) = by {
+            write.require(access, action).await?;
         }
         let mut changed = Vec::with_capacity(changes.len());
         for ((before, after), back) in changes.iter().zip((0..changes.len()).rev()) {
@@ -108,7 +107,7 @@ impl Store {
             changed.push(write.change(before, after, revision, act).await?);
         }
         write.commit().await?;
-        Ok(Some(changed))
+        Ok(changed)
     }
 }
 
@@ -127,9 +126,8 @@ impl WriteTransaction {
             .bind(before.revision)
             .bind(revision)
             .bind(after.state.as_str());
-        let row = after.bind_changed(change)?.fetch_optional(self.connection()).await?;
-        let Some(row) = row else { return Ok(None) };
-        let changed = rows::instance(&row)?;
+        let stored = after.bind_changed(change)?.read_optional(self.connection()).await?;
+        let Some(changed) = stored else { return Ok(None) };
         if let Some(activity) = Activity::of_change(before, &changed, act) {
             self.log_activity(revision, &activity).await?;
         }
@@ -138,7 +136,7 @@ impl WriteTransaction {
 }
 
 pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(listed_instances!());
     sql.condition_with("k8s_name = ", k8s_name.to_owned());
     push_scope(&mut sql, scope);
     sql
@@ -146,7 +144,7 @@ pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
 
 /// Builds the query of a list, newest first.
 pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, rules: SearchRules) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(listed_instances!());
     push_filter(&mut sql, scope, filter);
     push_search(&mut sql, scope, filter, rules);
     if let Some(after) = page.after {
@@ -265,8 +263,7 @@ impl Store {
         limit: u32,
     ) -> Result<Vec<ListedInstance>, StoreError> {
         let rules = self.search_rules();
-        let rows = sorted(caller.scope(), filter, order, after, limit, rules).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::listed)
+        sorted(caller.scope(), filter, order, after, limit, rules).statement()?.read_all(&self.pool).await
     }
 }
 
@@ -281,7 +278,7 @@ pub(crate) fn sorted(
     rules: SearchRules,
 ) -> Sql {
     let key = key(order, rules.template_name);
-    let mut sql = Sql::new(concat!("SELECT ", listed_columns!(), " FROM workshop_instances"));
+    let mut sql = Sql::new(listed_instances!());
     if key.is_some() {
         sql.push(" WHERE instance_id IN (SELECT instance_id FROM workshop_instances");
     }
@@ -363,7 +360,7 @@ impl Store {
     /// match the filter without its search.
     pub async fn count_instances(&self, caller: &Caller, filter: &InstanceFilter) -> Result<InstanceCount, StoreError> {
         let rules = self.search_rules();
-        let row = count(caller.scope(), filter, rules).fetch_optional(&self.pool).await?;
+        let row = count(caller.scope(), filter, rules).statement()?.fetch_optional(&self.pool).await?;
         let max_examined = u64::try_from(rules.max_examined).unwrap_or(0);
         let Some(row) = row else { return Ok(InstanceCount { matches: 0, is_complete: true, max_examined }) };
         let (matches, examined): (i64, i64) = (row.try_get("matches")?, row.try_get("examined")?);
@@ -378,7 +375,7 @@ impl Store {
         caller: &Caller,
         template_id: Uuid,
     ) -> Result<Vec<(InstanceState, u64)>, StoreError> {
-        let rows = states(caller.scope(), template_id).fetch_all(&self.pool).await?;
+        let rows = states(caller.scope(), template_id).statement()?.fetch_all(&self.pool).await?;
         let unreadable = || StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column: "state" };
         let read = |row: &AnyRow| {
             let state = InstanceState::parse(row.try_get("state")?).ok_or_else(unreadable)?;

@@ -9,7 +9,6 @@ use launcher_domain::{
     MemberSource, Membership,
 };
 use sqlx::AnyConnection;
-use sqlx::any::AnyRow;
 use uuid::Uuid;
 
 use crate::classes::{UPSERT, is_teacher};
@@ -17,17 +16,15 @@ use crate::error::StoreError;
 use crate::rows;
 use crate::sql::query;
 use crate::store::Store;
-use crate::table::Record;
+use crate::table::{FromRow, Record};
 
 static INSERT: LazyLock<String> = LazyLock::new(|| JoinLink::TABLE.insert());
 pub(crate) static SAVE: LazyLock<String> =
     LazyLock::new(|| format!("UPDATE class_links SET {} WHERE link_id = $1", JoinLink::TABLE.set(2)));
-pub(crate) const CURRENT: &str =
-    concat!("SELECT ", join_link_columns!(), " FROM class_links WHERE class_id = $1 AND revoked_at IS NULL");
-pub(crate) const BY_CODE: &str = concat!("SELECT ", join_link_columns!(), " FROM class_links WHERE code = $1");
-pub(crate) const CLASS: &str = concat!("SELECT ", class_columns!(), " FROM classes WHERE class_id = $1");
-pub(crate) const OF_PERSON: &str =
-    concat!("SELECT ", membership_columns!(), " FROM class_members WHERE class_id = $1 AND email = $2");
+pub(crate) const CURRENT: &str = links!(" WHERE class_id = $1 AND revoked_at IS NULL");
+pub(crate) const BY_CODE: &str = links!(" WHERE code = $1");
+pub(crate) const CLASS: &str = classes!(" WHERE class_id = $1");
+pub(crate) const OF_PERSON: &str = members!(" WHERE class_id = $1 AND email = $2");
 pub(crate) const COUNT: &str =
     "SELECT count(DISTINCT email) AS members FROM class_members WHERE class_id = $1 AND removed_at IS NULL";
 
@@ -48,8 +45,7 @@ impl Store {
     /// # Errors
     /// [`StoreError`].
     pub async fn join_link(&self, class: &Class) -> Result<Option<JoinLink>, StoreError> {
-        let row = query(CURRENT).bind(class.class_id.to_string()).fetch_optional(&self.pool).await?;
-        row.as_ref().map(rows::join_link).transpose()
+        query(CURRENT).bind(class.class_id.to_string()).read_optional(&self.pool).await
     }
 
     /// Revokes the link of a class, and stores a new one, if given. Returns false, and writes nothing, if the caller is neither
@@ -70,17 +66,17 @@ impl Store {
         if !is_teacher(&write.memberships(class).await?, by) {
             return Ok(false);
         }
-        let row = query(CURRENT).bind(class.class_id.to_string()).fetch_optional(write.connection()).await?;
-        if let Some(former) = row.as_ref().map(rows::join_link).transpose()? {
+        let current = query(CURRENT).bind(class.class_id.to_string());
+        if let Some(former) = current.read_optional(write.connection()).await? {
             let revoked = JoinLink { revoked_at: Some(at), ..former };
             let save = revoked.bind_changed(query(&SAVE).bind(revoked.link_id.to_string()))?;
             save.execute(write.connection()).await?;
-            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkRevoked, act.clone());
+            let activity = Activity::of_class(class, act.clone(), ActivityAction::JoinLinkRevoked);
             write.log_activity(revision - 1, &activity).await?;
         }
         if let Some(link) = new {
             link.bind_all(query(&INSERT))?.execute(write.connection()).await?;
-            let activity = Activity::of_join_link(class, ActivityAction::JoinLinkCreated, act);
+            let activity = Activity::of_class(class, act, ActivityAction::JoinLinkCreated);
             write.log_activity(revision, &activity).await?;
         }
         write.commit().await?;
@@ -153,10 +149,10 @@ async fn find(
     code: &str,
     email: &EmailAddress,
 ) -> Result<Option<Invitation>, StoreError> {
-    let row = query(BY_CODE).bind(rows::text(code)).fetch_optional(&mut *connection).await?;
-    let Some(link) = row.as_ref().map(rows::join_link).transpose()? else { return Ok(None) };
+    let by_code = query(BY_CODE).bind(rows::text(code));
+    let Some(link) = by_code.read_optional::<JoinLink>(&mut *connection).await? else { return Ok(None) };
     let class_id = link.class_id.to_string();
-    let class: AnyRow = query(CLASS).bind(class_id.clone()).fetch_one(&mut *connection).await?;
-    let memberships = query(OF_PERSON).bind(class_id).bind(email.to_string()).fetch_all(connection).await?;
-    Ok(Some(Invitation { link, class: rows::class(&class)?, memberships: rows::all(&memberships, rows::membership)? }))
+    let class = Class::read(&query(CLASS).bind(class_id.clone()).fetch_one(&mut *connection).await?)?;
+    let memberships = query(OF_PERSON).bind(class_id).bind(email.to_string()).read_all(connection).await?;
+    Ok(Some(Invitation { link, class, memberships }))
 }

@@ -10,13 +10,12 @@ use launcher_domain::{
 use sqlx::{Any, AnyConnection, Executor, Row};
 
 use crate::error::StoreError;
-use crate::queue;
-use crate::rows;
 use crate::sql::{in_time, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 use crate::templates::StoredSettings;
 use crate::volumes::{Claim, VolumeUser};
+use crate::{queue, rows};
 
 /// Limits of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,8 +61,6 @@ pub enum LaunchOutcome {
     },
     /// The owner is not a member of the class any more.
     NotMember,
-    /// The caller, who launches for a member, is neither an admin nor a teacher of the class any more.
-    NotTeacher,
     /// The owner, for whom a teacher launches, has an instance of the template already.
     HasInstance,
     /// The class, or the owner in the class, has reached its limit.
@@ -99,8 +96,7 @@ pub(crate) const KEY: &str =
     "SELECT body_hash, k8s_name FROM idempotency_keys WHERE owner_email = $1 AND idempotency_key = $2";
 const INSERT_KEY: &str = "INSERT INTO idempotency_keys (owner_email, idempotency_key, body_hash, k8s_name, created_at) \
                           VALUES ($1, $2, $3, $4, $5)";
-pub(crate) const BY_NAME: &str =
-    concat!("SELECT ", instance_columns!(), " FROM workshop_instances WHERE k8s_name = $1");
+pub(crate) const BY_NAME: &str = instances!(" WHERE k8s_name = $1");
 /// Counts the instances of an owner for which [`Instance::counts_against_limit`] is true, and those of them that are
 /// suspending or terminating.
 pub(crate) const HELD: &str = "SELECT count(*) AS held, \
@@ -122,7 +118,7 @@ pub(crate) const QUEUED: &str = "SELECT count(*) FROM workshop_instances WHERE s
 pub(crate) const QUEUED_IN: &str =
     "SELECT count(*) FROM workshop_instances WHERE state = 'queued' AND coalesce(namespace, '') = $1";
 static INSERT: LazyLock<String> = LazyLock::new(|| {
-    format!("{} ON CONFLICT (k8s_name) DO NOTHING RETURNING {}", Instance::TABLE.insert(), instance_columns!())
+    format!("{} ON CONFLICT (k8s_name) DO NOTHING RETURNING {}", Instance::TABLE.insert(), instances!(columns))
 });
 
 impl Store {
@@ -134,49 +130,15 @@ impl Store {
     /// The limits are exact under concurrent launches: one owner's launches are serialized by the owner's `launch_gate`
     /// row, and all launches by the change counter.
     ///
+    /// Stores the secret parameters until the end of the instance is decided. With `by`, launches for a member of the class, whose
+    /// owner is not the caller, unless the owner has an instance of the template that is neither ending nor failed.
+    ///
     /// # Errors
-    /// [`StoreError`]; nothing was written.
+    /// [`StoreError::ClassRole`] when `by` is neither an admin nor a teacher of the class any more; otherwise [`StoreError`].
+    /// Nothing was written.
     pub async fn launch(
         &self,
-        instance: &Instance,
-        rules: &LaunchRules,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<LaunchOutcome, StoreError> {
-        self.launch_with_secrets(instance, &SecretValues::default(), rules, key).await
-    }
-
-    /// Does the same as [`Store::launch`], and stores the secret parameters of the instance until its end is decided.
-    ///
-    /// # Errors
-    /// [`StoreError`]; nothing was written.
-    pub async fn launch_with_secrets(
-        &self,
-        instance: &Instance,
-        secrets: &SecretValues,
-        rules: &LaunchRules,
-        key: Option<&IdempotencyKey>,
-    ) -> Result<LaunchOutcome, StoreError> {
-        self.launch_by(None, instance, secrets, rules, key).await
-    }
-
-    /// Does the same as [`Store::launch`] for a member of a class, whose owner is not the caller, unless the owner has an
-    /// instance of the template that is neither ending nor failed.
-    ///
-    /// # Errors
-    /// [`StoreError`]; nothing was written.
-    pub async fn launch_for_member(
-        &self,
-        access: &ClassAccess,
-        instance: &Instance,
-        secrets: &SecretValues,
-        rules: &LaunchRules,
-    ) -> Result<LaunchOutcome, StoreError> {
-        self.launch_by(Some(access), instance, secrets, rules, None).await
-    }
-
-    async fn launch_by(
-        &self,
-        access: Option<&ClassAccess>,
+        by: Option<&ClassAccess>,
         instance: &Instance,
         secrets: &SecretValues,
         rules: &LaunchRules,
@@ -187,7 +149,7 @@ impl Store {
         let owner = instance.owner_email.as_str();
         let full_at = write.lock_gate(owner).await?;
         // The lock of the gate orders the launches of the owner: parallel requests launch once.
-        if access.is_some() && write.has_live(instance).await? {
+        if by.is_some() && write.has_live(instance).await? {
             return Ok(LaunchOutcome::HasInstance);
         }
         if let Some(key) = key
@@ -201,10 +163,8 @@ impl Store {
                 Err(refusal) => return Ok(refusal),
             };
         // After the lock of the change counter, which orders the changes of members.
-        if let Some(access) = access
-            && !write.may(access, ClassAction::LaunchForMembers).await?
-        {
-            return Ok(LaunchOutcome::NotTeacher);
+        if let Some(access) = by {
+            write.require(access, ClassAction::LaunchForMembers).await?;
         }
         let claimed = match write.claim_volume(instance, rules.max_storage_gib).await? {
             Claim::Claimed(claimed) => claimed,
@@ -225,7 +185,7 @@ impl Store {
         if let Some(key) = key {
             insert_key(&mut write, &created, key).await?;
         }
-        let by = access.map_or(&created.owner_email, |access| access.caller().email());
+        let by = by.map_or(&created.owner_email, |access| access.caller().email());
         write.log_activity(revision, &Activity::of_launch(&created, by)).await?;
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
@@ -308,8 +268,7 @@ async fn replay(
     }
     let k8s_name: String = known.try_get("k8s_name")?;
     // A concurrent purge may have removed the key and its instance. The key then counts as unused.
-    let row = query(BY_NAME).bind(k8s_name).fetch_optional(connection).await?;
-    Ok(row.as_ref().map(rows::instance).transpose()?.map(LaunchOutcome::Replayed))
+    Ok(query(BY_NAME).bind(k8s_name).read_optional(connection).await?.map(LaunchOutcome::Replayed))
 }
 
 async fn held(write: &mut WriteTransaction, owner: &str) -> Result<(u32, u32), StoreError> {
@@ -370,7 +329,7 @@ async fn insert(
 ) -> Result<Option<Instance>, StoreError> {
     let secrets = (!secrets.is_empty()).then(|| rows::json(secrets)).transpose()?;
     let insert = instance.bind_all(query(&INSERT))?.bind(settings_hash).bind(secrets).bind(queue_number);
-    insert.fetch_optional(write.connection()).await?.as_ref().map(rows::instance).transpose()
+    insert.read_optional(write.connection()).await
 }
 
 async fn insert_key(write: &mut WriteTransaction, created: &Instance, key: &IdempotencyKey) -> Result<(), StoreError> {
@@ -398,7 +357,7 @@ pub(crate) const RESUME: &str = concat!(
      expires_at = NULL, restarted_at = NULL, report = '{}', applied_version = $3, \
      workshop_uid = NULL, former_uid = $4, revision = $5, queue_number = $6 \
      WHERE instance_id = $7 AND revision = $8 RETURNING ",
-    instance_columns!()
+    instances!(columns)
 );
 
 /// Outcome of a resume. Only `Resumed` writes to the database.
@@ -433,7 +392,7 @@ impl Store {
                 Ok(admitted) => admitted,
                 Err(refusal) => return Ok(ResumeOutcome::Refused(refusal)),
             };
-        let row = query(RESUME)
+        let resumed = query(RESUME)
             .bind(after.state.as_str())
             .bind(rows::millis(after.resumed_at))
             .bind(after.applied_version)
@@ -442,14 +401,13 @@ impl Store {
             .bind(queue_number)
             .bind(before.instance_id.to_string())
             .bind(before.revision)
-            .fetch_optional(write.connection())
+            .read_optional(write.connection())
             .await?;
-        let Some(row) = row else { return Ok(ResumeOutcome::Changed) };
+        let Some(resumed) = resumed else { return Ok(ResumeOutcome::Changed) };
         // After the check of the revision: the volume of an ended instance may be deleted.
         if let Some(user) = write.use_volume_again(before, act.at).await? {
             return Ok(ResumeOutcome::Refused(LaunchOutcome::VolumeInUse(user)));
         }
-        let resumed = rows::instance(&row)?;
         if let Some(activity) = Activity::of_change(before, &resumed, act) {
             write.log_activity(revision, &activity).await?;
         }

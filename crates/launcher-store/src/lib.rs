@@ -38,13 +38,12 @@ mod store;
 mod templates;
 mod volumes;
 
-pub use classes::{Attendance, MemberChange, MembersOutcome};
+pub use classes::{Attendance, MemberChange};
 pub use copy::FleetBinding;
 pub use dispatch::Pending;
 pub use error::StoreError;
 pub use feed::Changes;
 pub use filter::{ActivityFilter, InstanceCount, InstanceFilter, Page, SearchText, StateFilter};
-pub use hands::HandOutcome;
 pub use instances::{Cursor, InvalidCursor, SortBy, SortOrder};
 pub use join::JoinOutcome;
 pub use launch::{IdempotencyKey, LaunchOutcome, LaunchRules, ResumeOutcome};

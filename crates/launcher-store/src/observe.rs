@@ -13,10 +13,8 @@ use crate::sql::query;
 use crate::store::Store;
 
 /// Instances that may have a Workshop. A failed instance is included until the fleet has accepted its deletion.
-pub(crate) const WITH_WORKSHOP: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE state IN ('starting', 'running', 'suspending', 'terminating', 'failed') \
+pub(crate) const WITH_WORKSHOP: &str = instances!(
+    " WHERE state IN ('starting', 'running', 'suspending', 'terminating', 'failed') \
      AND (state <> 'failed' OR applied_version < spec_version)"
 );
 /// Returns a row if any instance ended before a time, so that [`PURGE`] has rows to delete.
@@ -34,17 +32,13 @@ pub(crate) const PURGE_WITHDRAWN: &str = "DELETE FROM workshop_instances WHERE i
      WHERE state = 'terminated' AND dispatched_at IS NULL AND ended_at < $1 ORDER BY ended_at LIMIT 500)";
 /// Instances that failed before a time. The time of the failure is not stored. The query uses the expiry instead, or
 /// the time of dispatch if the instance was never ready. The launch precedes both, so `instance_id` bounds the scan.
-pub(crate) const OLD_FAILURES: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE state = 'failed' AND instance_id < $1 \
+pub(crate) const OLD_FAILURES: &str = instances!(
+    " WHERE state = 'failed' AND instance_id < $1 \
      AND COALESCE(expires_at, dispatched_at, created_at) < $2 ORDER BY instance_id LIMIT 500"
 );
 /// Suspended instances whose volume was last used before a time. The uses of a volume end with the suspension.
-pub(crate) const FORGOTTEN: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE state = 'suspended' AND EXISTS (SELECT 1 FROM volumes AS forgotten \
+pub(crate) const FORGOTTEN: &str = instances!(
+    " WHERE state = 'suspended' AND EXISTS (SELECT 1 FROM volumes AS forgotten \
      WHERE forgotten.name = workshop_instances.volume \
      AND forgotten.last_used_at < $1 AND forgotten.kept_until < $2) LIMIT 500"
 );
@@ -57,8 +51,7 @@ pub(crate) const STATES: &str = "SELECT state, count(*) AS held FROM workshop_in
 impl Store {
     /// Returns the instance with this name, regardless of its owner.
     pub async fn observe_instance(&self, k8s_name: &str) -> Result<Option<Instance>, StoreError> {
-        let row = query(BY_NAME).bind(k8s_name.to_owned()).fetch_optional(&self.pool).await?;
-        row.as_ref().map(rows::instance).transpose()
+        query(BY_NAME).bind(k8s_name.to_owned()).read_optional(&self.pool).await
     }
 
     /// Returns the instances that may have a Workshop: starting, running, suspending, terminating, and failed ones whose deletion

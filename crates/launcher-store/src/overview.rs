@@ -58,7 +58,7 @@ pub struct EndedCount {
 impl Store {
     /// Counts the launches since this time that the caller may see.
     pub async fn count_launches(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LaunchCount>, StoreError> {
-        let rows = launches(caller.scope(), since).fetch_all(&self.pool).await?;
+        let rows = launches(caller.scope(), since).statement()?.fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
             Ok(LaunchCount {
                 template_id: template_id(row)?,
@@ -74,14 +74,14 @@ impl Store {
     /// Returns the milliseconds from the end of the wait in the queue to ready of the template's newest launches, `limit` launches at most. A
     /// launch that was never ready is not in the result.
     pub async fn newest_start_times(&self, template_id: Uuid, limit: u32) -> Result<Vec<i64>, StoreError> {
-        let rows = start_times(template_id, limit).fetch_all(&self.pool).await?;
+        let rows = start_times(template_id, limit).statement()?.fetch_all(&self.pool).await?;
         let times: Result<Vec<Option<i64>>, _> = rows.iter().map(|row| row.try_get("ready_millis")).collect();
         Ok(times?.into_iter().flatten().collect())
     }
 
     /// Counts the instances that have not ended and that the caller may see. Hours are relative to `since`.
     pub async fn count_live(&self, caller: &Caller, since: Timestamp) -> Result<Vec<LiveCount>, StoreError> {
-        let rows = live(caller.scope(), since).fetch_all(&self.pool).await?;
+        let rows = live(caller.scope(), since).statement()?.fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
             Ok(LiveCount {
                 template_id: template_id(row)?,
@@ -96,7 +96,7 @@ impl Store {
     /// Counts the instances that the caller may see, that were ready once, and that ended since this time. Excludes
     /// failed instances: the time of the failure is not stored, only that of the dismissal.
     pub async fn count_ended(&self, caller: &Caller, since: Timestamp) -> Result<Vec<EndedCount>, StoreError> {
-        let rows = ended(caller.scope(), since).fetch_all(&self.pool).await?;
+        let rows = ended(caller.scope(), since).statement()?.fetch_all(&self.pool).await?;
         let read = |row: &AnyRow| {
             Ok(EndedCount {
                 ready_hour: row.try_get("ready_hour")?,

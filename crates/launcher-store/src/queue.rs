@@ -7,8 +7,7 @@
 //! as a class. Its low part is the revision: the order of launches with the same virtual time.
 
 use launcher_domain::ClassLimits;
-use sqlx::AnyConnection;
-use sqlx::Row;
+use sqlx::{AnyConnection, Row};
 
 use crate::dispatch::startable;
 use crate::error::StoreError;

@@ -12,7 +12,7 @@ use uuid::Uuid;
 use crate::classes::Attendance;
 use crate::error::StoreError;
 use crate::sql::Statement;
-use crate::table::{Column, Number, Reader, Record, Stored, Text, Written};
+use crate::table::{Column, FromRow, Number, Reader, Stored, Text, Written};
 
 /// Settings of an instance, which are stored once in `template_settings`.
 macro_rules! instance_settings {
@@ -23,7 +23,7 @@ macro_rules! instance_settings {
 }
 
 table! {
-    "workshop_instances" as Instance, instance_columns, instance {
+    "workshop_instances" as Instance, instances {
         instance_id: Text,
         k8s_name: Text Once,
         owner_email: Text Once,
@@ -62,7 +62,7 @@ table! {
 }
 
 table! {
-    "classes" as Class, class_columns, class {
+    "classes" as Class, classes {
         class_id: Text,
         content: Text Always,
         version: Number Always,
@@ -74,7 +74,7 @@ table! {
 }
 
 table! {
-    "class_hands" as Hand, hand_columns, hand {
+    "class_hands" as Hand, hands {
         class_id: Text,
         email: Text Once,
         raised_at: Number Once,
@@ -84,7 +84,7 @@ table! {
 }
 
 table! {
-    "class_messages" as ClassMessage, class_message_columns, class_message {
+    "class_messages" as ClassMessage, messages {
         class_id: Text,
         text: Text Always,
         sent_by: Text Always,
@@ -93,7 +93,7 @@ table! {
 }
 
 table! {
-    "class_members" as Membership, membership_columns, membership {
+    "class_members" as Membership, members {
         membership_id: Text,
         class_id: Text Once,
         email: Text Once,
@@ -106,7 +106,7 @@ table! {
 }
 
 table! {
-    "class_links" as JoinLink, join_link_columns, join_link {
+    "class_links" as JoinLink, links {
         link_id: Text,
         code: Text Once,
         class_id: Text Once,
@@ -120,7 +120,7 @@ table! {
 }
 
 table! {
-    "workshop_templates" as Template, template_columns, template {
+    "workshop_templates" as Template, templates {
         template_id: Text,
         class_id: Text Once,
         settings: Text Always,
@@ -134,7 +134,7 @@ table! {
 }
 
 table! {
-    "volumes" as Volume, volume_columns, volume {
+    "volumes" as Volume, volumes {
         volume_id: Text,
         name: Text Once,
         owner_email: Text Once,
@@ -150,7 +150,7 @@ table! {
 }
 
 table! {
-    "snapshots" as Snapshot, snapshot_columns, snapshot {
+    "snapshots" as Snapshot, snapshots {
         snapshot_id: Text,
         owner_email: Text Once,
         template_id: Text Once,
@@ -168,7 +168,7 @@ table! {
         activity_id,
         activity: Activity { act: Act { actor_email, at }, action, subject, subject_name, owner_email, detail },
     })
-    "activities" as LoggedActivity, activity_columns, activity {
+    "activities" as LoggedActivity, activities {
         activity_id: Number,
         at: Number Once,
         actor_email: Text Once,
@@ -180,14 +180,15 @@ table! {
     }
 }
 
-/// Columns that [`listed`] reads: the instance, its queue position in the same snapshot, and its last use.
-macro_rules! listed_columns {
+/// SELECT of [`ListedInstance`]: the instance, its queue position in the same snapshot, and its last use.
+macro_rules! listed_instances {
     () => {
         concat!(
-            instance_columns!(),
+            "SELECT ",
+            instances!(columns),
             ", CASE WHEN state = 'queued' THEN (SELECT count(*) FROM workshop_instances AS ahead \
              WHERE ahead.state = 'queued' AND ahead.queue_number <= workshop_instances.queue_number) END \
-             AS queue_position, used_at"
+             AS queue_position, used_at FROM workshop_instances"
         )
     };
 }
@@ -224,14 +225,15 @@ pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new::<Text>(row, "workshop_instances", "instance_id")?.id)
 }
 
-pub(crate) fn listed(row: &AnyRow) -> Result<ListedInstance, StoreError> {
-    let instance = instance(row)?;
-    let (position, used_at): (Option<i64>, Option<i64>) = (row.try_get("queue_position")?, row.try_get("used_at")?);
-    Ok(ListedInstance {
-        queue_position: position.and_then(|position| u32::try_from(position).ok()),
-        used_at: used_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()),
-        instance,
-    })
+impl FromRow for ListedInstance {
+    fn read(row: &AnyRow) -> Result<Self, StoreError> {
+        let (position, used_at): (Option<i64>, Option<i64>) = (row.try_get("queue_position")?, row.try_get("used_at")?);
+        Ok(Self {
+            queue_position: position.and_then(|position| u32::try_from(position).ok()),
+            used_at: used_at.and_then(|millis| Timestamp::from_millisecond(millis).ok()),
+            instance: Instance::read(row)?,
+        })
+    }
 }
 
 /// Reads a row whose only column is `snapshot_id`.
@@ -239,20 +241,21 @@ pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)
 }
 
-/// Reads the launches of a person in a class.
-pub(crate) fn attendance(row: &AnyRow) -> Result<Attendance, StoreError> {
-    let unreadable = |column| StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column };
-    let email = EmailAddress::parse(row.try_get("owner_email")?).map_err(|_| unreadable("owner_email"))?;
-    let time = |millis: i64, column| Timestamp::from_millisecond(millis).map_err(|_| unreadable(column));
-    let (last_end, last_use): (Option<i64>, Option<i64>) = (row.try_get("last_end")?, row.try_get("last_use")?);
-    Ok(Attendance {
-        email,
-        workshops: count(row, "workshops")?,
-        first_launch: time(row.try_get("first_launch")?, "created_at")?,
-        last_end: last_end.map(|millis| time(millis, "ended_at")).transpose()?,
-        last_use: last_use.map(|millis| time(millis, "used_at")).transpose()?,
-        is_active: count(row, "active")? > 0,
-    })
+impl FromRow for Attendance {
+    fn read(row: &AnyRow) -> Result<Self, StoreError> {
+        let unreadable = |column| StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column };
+        let email = EmailAddress::parse(row.try_get("owner_email")?).map_err(|_| unreadable("owner_email"))?;
+        let time = |millis: i64, column| Timestamp::from_millisecond(millis).map_err(|_| unreadable(column));
+        let (last_end, last_use): (Option<i64>, Option<i64>) = (row.try_get("last_end")?, row.try_get("last_use")?);
+        Ok(Self {
+            email,
+            workshops: count(row, "workshops")?,
+            first_launch: time(row.try_get("first_launch")?, "created_at")?,
+            last_end: last_end.map(|millis| time(millis, "ended_at")).transpose()?,
+            last_use: last_use.map(|millis| time(millis, "used_at")).transpose()?,
+            is_active: count(row, "active")? > 0,
+        })
+    }
 }
 
 /// Reads a column with a number of rows.
@@ -261,13 +264,9 @@ pub(crate) fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreErro
     Ok(u64::try_from(count).unwrap_or(0))
 }
 
-pub(crate) fn all<T>(rows: &[AnyRow], read: fn(&AnyRow) -> Result<T, StoreError>) -> Result<Vec<T>, StoreError> {
-    rows.iter().map(read).collect()
-}
-
 /// Reads rows for a loop. Skips and logs unreadable rows, so that they do not block the others.
 pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
-    rows.iter().filter_map(|row| reported(instance(row))).collect()
+    rows.iter().filter_map(|row| reported(Instance::read(row))).collect()
 }
 
 /// Logs an unreadable row and returns `None`.

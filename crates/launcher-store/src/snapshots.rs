@@ -12,22 +12,15 @@ use crate::filter::{Page, push_page_of_owner, push_scope};
 use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;
-use crate::table::Record;
+use crate::table::{FromRow, Record};
 
 /// Maximum rows that one call handles for a loop.
 const PORTION: i64 = 500;
 /// Instances whose end waits for their snapshot. Also instances whose snapshot has just finished.
-pub(crate) const ENDING: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE state = 'terminating' AND snapshot IS NOT NULL LIMIT 500"
-);
+pub(crate) const ENDING: &str = instances!(" WHERE state = 'terminating' AND snapshot IS NOT NULL LIMIT 500");
 /// Running instances with a planned snapshot whose lifetime is over.
-pub(crate) const OVERDUE: &str = concat!(
-    "SELECT ",
-    instance_columns!(),
-    " FROM workshop_instances WHERE state = 'running' AND snapshot IS NOT NULL AND expires_at <= $1 LIMIT 500"
-);
+pub(crate) const OVERDUE: &str =
+    instances!(" WHERE state = 'running' AND snapshot IS NOT NULL AND expires_at <= $1 LIMIT 500");
 /// A second snapshot of an instance replaces the first, unless a person has deleted it.
 static SAVE: LazyLock<String> = LazyLock::new(|| {
     let table = Snapshot::TABLE;
@@ -39,13 +32,10 @@ pub(crate) const HELD: &str = "SELECT count(*) FROM snapshots WHERE owner_email 
 const MARK: &str = concat!(
     "UPDATE snapshots SET deleted_at = $1 WHERE snapshot_id = $2 AND deleted_at IS NULL AND kept_until < $3 \
      RETURNING ",
-    snapshot_columns!()
+    snapshots!(columns)
 );
-pub(crate) const OLD: &str = concat!(
-    "SELECT ",
-    snapshot_columns!(),
-    " FROM snapshots WHERE deleted_at IS NULL AND created_at < $1 AND kept_until < $2 ORDER BY created_at LIMIT $3"
-);
+pub(crate) const OLD: &str =
+    snapshots!(" WHERE deleted_at IS NULL AND created_at < $1 AND kept_until < $2 ORDER BY created_at LIMIT $3");
 /// Announces a longer retention. Its condition is the index `snapshots_kept`.
 pub(crate) const ANNOUNCE: &str = "UPDATE snapshots SET kept_until = created_at + $1 \
      WHERE deleted_at IS NULL AND kept_until - created_at < $1";
@@ -93,8 +83,7 @@ impl Store {
         owner: Option<&EmailAddress>,
         page: &Page,
     ) -> Result<Vec<Snapshot>, StoreError> {
-        let rows = list(caller.scope(), owner, page).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::snapshot)
+        list(caller.scope(), owner, page).statement()?.read_all(&self.pool).await
     }
 
     /// Returns a snapshot if the caller may see it.
@@ -102,7 +91,7 @@ impl Store {
         let mut sql = select();
         sql.condition_with("snapshot_id = ", snapshot_id.to_string());
         push_scope(&mut sql, caller.scope());
-        sql.fetch_optional(&self.pool).await?.as_ref().map(rows::snapshot).transpose()
+        sql.statement()?.read_optional(&self.pool).await
     }
 
     /// Decides the deletion of a snapshot, and writes an entry of the activity log. Returns false if the caller has no such
@@ -134,7 +123,7 @@ impl Store {
         let old = query(OLD).bind(before.as_millisecond()).bind(now.as_millisecond()).bind(PORTION);
         let old = old.fetch_all(&self.pool).await?;
         let mut deleted = 0;
-        for snapshot in old.iter().filter_map(|row| rows::reported(rows::snapshot(row))) {
+        for snapshot in old.iter().filter_map(|row| rows::reported(Snapshot::read(row))) {
             // Another launcher may have announced a later time since the list.
             deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }, now).await?);
         }
@@ -146,11 +135,9 @@ impl Store {
         let mut write = self.write().await?;
         let mark = query(MARK).bind(act.at.as_millisecond()).bind(snapshot_id.to_string());
         let mark = mark.bind(announced_before.as_millisecond());
-        let Some(row) = mark.fetch_optional(write.connection()).await? else { return Ok(false) };
+        let Some(snapshot) = mark.read_optional(write.connection()).await? else { return Ok(false) };
         let revision = write.take_revisions(1).await?;
-        write
-            .log_activity(revision, &Activity::of_snapshot(ActivityAction::VolumeDeleted, &rows::snapshot(&row)?, act))
-            .await?;
+        write.log_activity(revision, &Activity::of_snapshot(ActivityAction::VolumeDeleted, &snapshot, act)).await?;
         write.commit().await?;
         Ok(true)
     }
@@ -176,7 +163,7 @@ pub(crate) fn list(scope: Scope<'_>, owner: Option<&EmailAddress>, page: &Page) 
 
 /// Begins a query for snapshots whose deletion is not decided.
 fn select() -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", snapshot_columns!(), " FROM snapshots"));
+    let mut sql = Sql::new(snapshots!());
     sql.condition("deleted_at IS NULL");
     sql
 }

@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use crate::driver::STATEMENT_TIMEOUT;
 use crate::error::{StoreError, timeout_error};
+use crate::table::FromRow;
 
 /// Returns a statement with constant text.
 pub(crate) fn query(text: &'static str) -> Statement {
@@ -47,6 +48,22 @@ impl Statement {
 
     pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
         in_time(self.0.fetch_all(on)).await
+    }
+
+    /// Runs the statement and reads its first row.
+    pub(crate) async fn read_optional<'c, T: FromRow>(
+        self,
+        on: impl Executor<'c, Database = Any>,
+    ) -> Result<Option<T>, StoreError> {
+        self.fetch_optional(on).await?.as_ref().map(T::read).transpose()
+    }
+
+    /// Runs the statement and reads all rows.
+    pub(crate) async fn read_all<'c, T: FromRow>(
+        self,
+        on: impl Executor<'c, Database = Any>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.fetch_all(on).await?.iter().map(T::read).collect()
     }
 }
 
@@ -130,16 +147,8 @@ impl Sql {
         Self { text: format!("EXPLAIN {}", self.text), ..self }
     }
 
-    /// Runs the statement and returns its first row.
-    pub(crate) async fn fetch_optional<'c>(
-        self,
-        on: impl Executor<'c, Database = Any>,
-    ) -> Result<Option<AnyRow>, StoreError> {
-        Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_optional(on).await
-    }
-
-    /// Runs the statement and returns all rows.
-    pub(crate) async fn fetch_all<'c>(self, on: impl Executor<'c, Database = Any>) -> Result<Vec<AnyRow>, StoreError> {
-        Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)).fetch_all(on).await
+    /// Returns the statement, ready to run.
+    pub(crate) fn statement(self) -> Result<Statement, StoreError> {
+        Ok(Statement::of(sqlx::query_with(AssertSqlSafe(self.text), self.arguments?)))
     }
 }

@@ -110,12 +110,14 @@ impl Table {
     }
 }
 
-/// Row type with its table.
-pub(crate) trait Record: Sized {
-    const TABLE: Table;
-
-    /// Reads the columns of the row type.
+/// Type that is read from a row.
+pub(crate) trait FromRow: Sized {
     fn read(row: &AnyRow) -> Result<Self, StoreError>;
+}
+
+/// Row type with its table.
+pub(crate) trait Record: FromRow {
+    const TABLE: Table;
 
     /// Binds the values of the columns that `is_bound` selects, in the order of the table.
     fn bind(&self, statement: Statement, is_bound: fn(Written) -> bool) -> Result<Statement, StoreError>;
@@ -132,27 +134,29 @@ pub(crate) trait Record: Sized {
 }
 
 /// Declares the table of a row type: the key and all other columns, each with its stored type and the statements that
-/// write it. Also declares a macro with the SELECT list, and a function that reads a row. A column has the name of its
-/// field. A row type with nested fields begins with its pattern.
+/// write it. Also declares a macro with the SELECT of the columns, which takes the rest of the statement, or with `columns` only
+/// their list. A column has the name of its field. A row type with nested fields begins with its pattern.
 macro_rules! table {
     (
-        $name:literal as $record:ident, $select:ident, $read:ident {
+        $name:literal as $record:ident, $select:ident {
             $key:ident: $key_type:ident, $($field:ident: $type:ident $written:ident $(= $sql:ident)?,)*
         } $($hidden:tt)*
     ) => {
         table! {
-            ($record { $key, $($field),* }) $name as $record, $select, $read {
+            ($record { $key, $($field),* }) $name as $record, $select {
                 $key: $key_type, $($field: $type $written $(= $sql)?,)*
             } $($hidden)*
         }
     };
     (
-        ($($pattern:tt)*) $name:literal as $record:ident, $select:ident, $read:ident {
+        ($($pattern:tt)*) $name:literal as $record:ident, $select:ident {
             $key:ident: $key_type:ident, $($field:ident: $type:ident $written:ident $(= $sql:ident)?,)*
         } $($hidden:ident: $hidden_type:ident $hidden_written:ident,)*
     ) => {
         macro_rules! $select {
-            () => { concat!(stringify!($key) $(, ", ", selected!($field $($sql)?))*) };
+            (columns) => { concat!(stringify!($key) $(, ", ", selected!($field $($sql)?))*) };
+            () => { concat!("SELECT ", $select!(columns), " FROM ", $name) };
+            ($rest:literal) => { concat!("SELECT ", $select!(columns), " FROM ", $name, $rest) };
         }
 
         impl $crate::table::Record for $record {
@@ -166,13 +170,6 @@ macro_rules! table {
                 ],
             };
 
-            fn read(row: &AnyRow) -> Result<Self, StoreError> {
-                let reader = Reader::new::<$key_type>(row, $name, stringify!($key))?;
-                let $key = reader.stored::<$key_type, _>(stringify!($key))?;
-                $(let $field = reader.stored::<$type, _>(stringify!($field))?;)*
-                Ok($($pattern)*)
-            }
-
             fn bind(&self, statement: Statement, is_bound: fn(Written) -> bool) -> Result<Statement, StoreError> {
                 let $($pattern)* = self;
                 let statement = if is_bound(Written::Once) { statement.bind($key.encode()?) } else { statement };
@@ -182,8 +179,13 @@ macro_rules! table {
             }
         }
 
-        pub(crate) fn $read(row: &AnyRow) -> Result<$record, StoreError> {
-            Record::read(row)
+        impl $crate::table::FromRow for $record {
+            fn read(row: &AnyRow) -> Result<Self, StoreError> {
+                let reader = Reader::new::<$key_type>(row, $name, stringify!($key))?;
+                let $key = reader.stored::<$key_type, _>(stringify!($key))?;
+                $(let $field = reader.stored::<$type, _>(stringify!($field))?;)*
+                Ok($($pattern)*)
+            }
         }
     };
 }

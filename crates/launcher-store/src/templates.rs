@@ -18,10 +18,8 @@ use crate::table::Record;
 static INSERT: LazyLock<String> = LazyLock::new(|| {
     format!("{} ON CONFLICT (template_id) DO NOTHING RETURNING template_id", Template::TABLE.insert())
 });
-pub(crate) const BY_ID: &str =
-    concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE template_id = $1");
-pub(crate) const BY_SLUG: &str =
-    concat!("SELECT ", template_columns!(), " FROM workshop_templates WHERE class_id = '' AND slug = $1");
+pub(crate) const BY_ID: &str = templates!(" WHERE template_id = $1");
+pub(crate) const BY_SLUG: &str = templates!(" WHERE class_id = '' AND slug = $1");
 const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1 AND class_id = $2";
 pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     let set = Template::TABLE.set(3);
@@ -73,8 +71,7 @@ impl Store {
     /// Returns the template with this identifier, active or not, of the shared catalog or of any class: the caller of the
     /// store compares the class.
     pub async fn any_template(&self, template_id: Uuid) -> Result<Option<Template>, StoreError> {
-        let row = query(BY_ID).bind(template_id.to_string()).fetch_optional(&self.pool).await?;
-        row.as_ref().map(rows::template).transpose()
+        query(BY_ID).bind(template_id.to_string()).read_optional(&self.pool).await
     }
 
     /// Returns the template with this identifier, active or not, of a class, or for `None` of the shared catalog.
@@ -85,8 +82,7 @@ impl Store {
     /// Returns the template of the shared catalog with this slug, active or not: every user may read it.
     pub async fn template_by_slug(&self, slug: &str) -> Result<Option<Template>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
-        let row = query(BY_SLUG).bind(rows::text(slug)).fetch_optional(&self.pool).await?;
-        row.as_ref().map(rows::template).transpose()
+        query(BY_SLUG).bind(rows::text(slug)).read_optional(&self.pool).await
     }
 
     /// Returns a page of the templates of a class, or for `None` of the shared catalog, newest first: active and listed
@@ -97,8 +93,7 @@ impl Store {
         with_hidden: bool,
         page: &Page,
     ) -> Result<Vec<Template>, StoreError> {
-        let rows = list(class_id, with_hidden, page).fetch_all(&self.pool).await?;
-        rows::all(&rows, rows::template)
+        list(class_id, with_hidden, page).statement()?.read_all(&self.pool).await
     }
 
     /// Replaces `before` by `after` on behalf of an admin, or with `access` of a teacher. Returns false, and writes nothing, if
@@ -133,7 +128,7 @@ impl WriteTransaction {
     /// Refuses a caller who may no longer manage the templates of the class.
     async fn require_manager(&mut self, access: Option<&ClassAccess>) -> Result<(), StoreError> {
         let Some(access) = access else { return Ok(()) };
-        if self.may(access, ClassAction::ManageTemplates).await? { Ok(()) } else { Err(StoreError::ClassRole) }
+        self.require(access, ClassAction::ManageTemplates).await
     }
 
     /// Refuses a template whose slug another template of the same class, or of the shared catalog, has. The transaction must
@@ -158,7 +153,7 @@ fn class_text(class_id: Option<Uuid>) -> String {
 /// Builds the query of a catalog page. Sorts by `created_at`, because the identifier of a seeded template does not
 /// always contain its creation time.
 pub(crate) fn list(class_id: Option<Uuid>, with_hidden: bool, page: &Page) -> Sql {
-    let mut sql = Sql::new(concat!("SELECT ", template_columns!(), " FROM workshop_templates"));
+    let mut sql = Sql::new(templates!());
     sql.condition_with("class_id = ", class_text(class_id));
     if !with_hidden {
         sql.condition("active = 1");

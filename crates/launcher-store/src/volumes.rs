@@ -19,7 +19,7 @@ use crate::filter::{Page, push_page_of_owner, push_scope};
 use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
-use crate::table::{Record, Stored};
+use crate::table::{FromRow, Record, Stored};
 
 /// The instance that uses a volume. Its condition is that of the index `workshop_instances_volume`.
 macro_rules! used_by {
@@ -39,15 +39,12 @@ macro_rules! used_by {
 const PORTION: i64 = 100;
 const LOCK: &str = concat!(
     "UPDATE volumes SET last_used_at = last_used_at WHERE name = $1 AND deleted_at IS NULL RETURNING ",
-    volume_columns!()
+    volumes!(columns)
 );
 const MARK: &str = "UPDATE volumes SET deleted_at = $1 WHERE name = $2";
 const REMOVE: &str = "DELETE FROM volumes WHERE name = $1 AND deleted_at IS NOT NULL";
-pub(crate) const UNUSED: &str = concat!(
-    "SELECT ",
-    volume_columns!(),
-    " FROM volumes WHERE deleted_at IS NULL AND last_used_at < $1 AND kept_until < $2 ORDER BY last_used_at LIMIT $3"
-);
+pub(crate) const UNUSED: &str =
+    volumes!(" WHERE deleted_at IS NULL AND last_used_at < $1 AND kept_until < $2 ORDER BY last_used_at LIMIT $3");
 /// Announces the deletion of volumes that were used, or whose retention is longer now. Their condition is the index
 /// `volumes_kept`.
 pub(crate) const ANNOUNCE: &str = "UPDATE volumes SET kept_until = last_used_at + $1 \
@@ -94,8 +91,7 @@ impl Store {
         owner: Option<&EmailAddress>,
         page: &Page,
     ) -> Result<Vec<ListedVolume>, StoreError> {
-        let rows = list(caller.scope(), owner, page).fetch_all(&self.pool).await?;
-        rows::all(&rows, listed)
+        list(caller.scope(), owner, page).statement()?.read_all(&self.pool).await
     }
 
     /// Returns the volume with this name if the caller may see it.
@@ -103,8 +99,7 @@ impl Store {
         let mut sql = select();
         sql.condition_with("name = ", name.to_owned());
         push_scope(&mut sql, caller.scope());
-        let row = sql.fetch_optional(&self.pool).await?;
-        row.as_ref().map(listed).transpose()
+        sql.statement()?.read_optional(&self.pool).await
     }
 
     /// Decides the deletion of a volume, and writes an entry of the activity log, unless an instance uses the volume. The
@@ -157,7 +152,7 @@ impl Store {
         let unused = unused.fetch_all(&self.pool).await?;
         let act = Act { actor_email: None, at: now };
         let mut deleted = 0;
-        for volume in unused.iter().filter_map(|row| rows::reported(rows::volume(row))) {
+        for volume in unused.iter().filter_map(|row| rows::reported(Volume::read(row))) {
             // Another launcher may have changed the row since the list.
             let is_over = |volume: &Volume| volume.kept_until.is_some_and(|announced| announced < now);
             let is_unused = |volume: &Volume| volume.last_used_at < before && is_over(volume);
@@ -176,8 +171,8 @@ impl Store {
         let mut write = self.write().await?;
         // The counter before the volume: a launch locks them in this order.
         write.take_revisions(0).await?;
-        let row = query(LOCK).bind(name.to_owned()).fetch_optional(write.connection()).await?;
-        let Some(volume) = row.as_ref().map(rows::volume).transpose()?.filter(is_permitted) else {
+        let locked = query(LOCK).bind(name.to_owned()).read_optional(write.connection()).await?;
+        let Some(volume) = locked.filter(is_permitted) else {
             return Ok(VolumeDeletion::NotFound);
         };
         if let Some(user) = write.volume_used_by(name).await? {
@@ -219,7 +214,7 @@ pub(crate) fn list(scope: Scope<'_>, owner: Option<&EmailAddress>, page: &Page) 
 fn select() -> Sql {
     let mut sql = Sql::new(concat!(
         "SELECT ",
-        volume_columns!(),
+        volumes!(columns),
         ", (",
         used_by!("used.k8s_name", "volumes.name"),
         ") AS k8s_name, (",
@@ -230,9 +225,11 @@ fn select() -> Sql {
     sql
 }
 
-fn listed(row: &AnyRow) -> Result<ListedVolume, StoreError> {
-    let is_used = row.try_get::<Option<String>, _>("k8s_name")?.is_some();
-    Ok(ListedVolume { volume: rows::volume(row)?, used_by: is_used.then(|| user(row)).transpose()? })
+impl FromRow for ListedVolume {
+    fn read(row: &AnyRow) -> Result<Self, StoreError> {
+        let is_used = row.try_get::<Option<String>, _>("k8s_name")?.is_some();
+        Ok(Self { volume: Volume::read(row)?, used_by: is_used.then(|| VolumeUser::read(row)).transpose()? })
+    }
 }
 
 const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
@@ -364,18 +361,17 @@ impl WriteTransaction {
             return Err(missing);
         }
         let other = query(USED_BY_OTHER).bind(name.clone()).bind(instance.k8s_name.clone());
-        other.fetch_optional(self.connection()).await?.as_ref().map(user).transpose()
+        other.read_optional(self.connection()).await
     }
 
     pub(crate) async fn volume_used_by(&mut self, name: &str) -> Result<Option<VolumeUser>, StoreError> {
-        let row = query(USED_BY).bind(name.to_owned()).fetch_optional(self.connection()).await?;
-        row.as_ref().map(user).transpose()
+        query(USED_BY).bind(name.to_owned()).read_optional(self.connection()).await
     }
 }
 
-/// Reads the columns of [`USED_BY`].
-pub(crate) fn user(row: &AnyRow) -> Result<VolumeUser, StoreError> {
-    let state: String = row.try_get("state")?;
-    let is_suspended = state == InstanceState::Suspended.as_str();
-    Ok(VolumeUser { k8s_name: row.try_get("k8s_name")?, is_suspended })
+impl FromRow for VolumeUser {
+    fn read(row: &AnyRow) -> Result<Self, StoreError> {
+        let state: String = row.try_get("state")?;
+        Ok(Self { k8s_name: row.try_get("k8s_name")?, is_suspended: state == InstanceState::Suspended.as_str() })
+    }
 }

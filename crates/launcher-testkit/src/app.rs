@@ -9,7 +9,7 @@ use launcher_api::{ApiProcess, ApiSettings};
 use launcher_domain::{AdminList, EmailAddress, TemplatePolicy};
 use launcher_fleet::Fleet;
 use launcher_process::listener::listen;
-use launcher_process::serve::{ServeLimits, serve_http_within};
+use launcher_process::serve::{ServeLimits, serve_http};
 use launcher_process::settings::from_arguments;
 use launcher_process::stop::Stop;
 use launcher_service::{Fleets, InstanceFilter, Launcher, Limits, Page, Snapshots, StateFilter};
@@ -167,14 +167,13 @@ impl TestApp {
             (person(None), person(Some(ALICE)), person(Some(BOB)), person(Some(ADMIN)));
         let process = ApiProcess { stop: stop.token(), ..options.process };
         let router = launcher_api::router(launcher.clone(), settings, process);
-        let server =
-            tokio::spawn(serve_http_within(listener, stop.clone(), limits, move |request: http::Request<_>, _| {
-                let answer = router.clone().oneshot(request.map(axum::body::Body::new));
-                async move {
-                    let Ok(response) = answer.await;
-                    response.map(|body| body.map_err(Into::into).boxed_unsync())
-                }
-            }));
+        let server = tokio::spawn(serve_http(listener, stop.clone(), limits, move |request: http::Request<_>, _| {
+            let answer = router.clone().oneshot(request.map(axum::body::Body::new));
+            async move {
+                let Ok(response) = answer.await;
+                response.map(|body| body.map_err(Into::into).boxed_unsync())
+            }
+        }));
         let loops_stop = CancellationToken::new();
         let loops = tokio::spawn({
             let (launcher, stop) = (launcher.clone(), loops_stop.clone());

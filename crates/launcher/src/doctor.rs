@@ -10,8 +10,7 @@ mod report;
 mod settings;
 mod web;
 
-use crate::doctor::report::FleetFacts;
-use crate::doctor::report::{Section, run_section};
+use crate::doctor::report::{FleetFacts, Section, run_section};
 use crate::settings::{FleetKind, ServeSettings};
 pub(crate) use report::Report;
 

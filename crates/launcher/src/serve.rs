@@ -15,8 +15,7 @@ use launcher_domain::clock::{SystemClock, SystemEntropy};
 use launcher_domain::identity::ProxySecretError;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_process::health::Health;
-use launcher_process::serve::raise_open_file_limit;
-use launcher_process::serve::{ServeLimits, serve_http_within};
+use launcher_process::serve::{ServeLimits, raise_open_file_limit, serve_http};
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::{follow, listener, telemetry};
@@ -126,7 +125,7 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let workshops = fleet.gateway().map(|gateway| Workshops { gateway, stopped });
-    let server = serve_http_within(listener, stop.clone(), limits, move |request, peer| {
+    let server = serve_http(listener, stop.clone(), limits, move |request, peer| {
         host_routing::route(router.clone(), workshops.clone(), request, peer.ip())
     });
     tracing::info!(url = %settings.api.origin(), "launcher ready");

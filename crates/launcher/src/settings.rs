@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum, value_parser};
 use launcher_api::ApiSettings;
-use launcher_domain::network::Network;
+use launcher_domain::network::{Network, parse_network};
 use launcher_domain::{PodTemplatePolicy, Sizes, TemplatePolicy};
 use launcher_fleet::{ContainerOptions, LocalPrograms};
 use launcher_process::serve::DEFAULT_CONNECTIONS;
@@ -55,7 +55,7 @@ pub(crate) struct ServeSettings {
     pub(crate) class_namespaces: Vec<String>,
 
     /// Public IPv4 networks that checks of course material do not reach, with the fleet kubernetes, separated by commas
-    #[arg(long, env = "SERVICE_MATERIAL_CHECK_EXCEPT", value_name = "NETWORKS", value_delimiter = ',')]
+    #[arg(long, env = "SERVICE_MATERIAL_CHECK_EXCEPT", value_name = "NETWORKS", value_delimiter = ',', value_parser = parse_network)]
     pub(crate) material_check_except: Vec<Network>,
 
     /// Domain whose subdomains are the workshops, with the fleets local and containers; the operator has its own setting

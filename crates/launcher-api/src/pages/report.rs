@@ -2,8 +2,8 @@
 
 use askama::Template;
 use jiff::Timestamp;
-use launcher_domain::lifetime::{Bound, ExtendError};
-use launcher_service::{BulkOutcome, BulkResult, Extension, ExtensionOutcome};
+use launcher_domain::lifetime::{Bound, ExtendError, ExtensionOutcome};
+use launcher_service::{BulkOutcome, BulkResult, Extension};
 
 use crate::pages::language::Around;
 use crate::pages::view::{Choice, Instant};

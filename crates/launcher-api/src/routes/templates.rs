@@ -5,13 +5,13 @@ use axum::response::{IntoResponse, Response};
 use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use jiff::Timestamp;
-use launcher_domain::lifetime::Bound;
+use launcher_domain::lifetime::{Bound, ExtensionOutcome};
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{
     Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing,
     MaterialFinding, Template, TemplateContent, TemplateSettings,
 };
-use launcher_service::{Catalog, Extension, ExtensionOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
+use launcher_service::{Catalog, Extension, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;

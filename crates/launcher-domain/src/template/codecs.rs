@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Number, Value, json};
 
-use super::field::{Audience, Codec, Errors, JsonObject, integer, items, join, text};
+use super::field::{Audience, Codec, Errors, JsonObject, integer, join, text};
 use super::pod_template::{is_storable_pod_template, without_nulls};
 use super::rule::FieldRule;
 use super::variable::{is_identifier, is_reserved_variable};
@@ -99,6 +99,64 @@ macro_rules! text_codec {
 }
 pub(crate) use text_codec;
 
+/// Declares a codec of integers: its value is a `u32`. A number outside of the range breaks the rule.
+macro_rules! integer_codec {
+    ($(#[$about:meta])* $name:ident in $range:ident, $rule:ident, $example:literal) => {
+        $(#[$about])*
+        pub(crate) enum $name {}
+
+        impl $crate::template::field::Codec for $name {
+            type Value = u32;
+
+            fn read(json: &serde_json::Value, at: &str, errors: &mut $crate::template::field::Errors) -> Option<u32> {
+                let number = $crate::template::field::integer(json, at, errors)?;
+                errors.check($range.contains(&number), at, $crate::template::rule::FieldRule::$rule);
+                Some(u32::try_from(number).unwrap_or_default())
+            }
+
+            fn substitute() -> Option<u32> {
+                Some(0)
+            }
+
+            fn schema(_: $crate::template::field::Audience) -> serde_json::Value {
+                serde_json::json!({
+                    "type": "integer", "format": "int32", "minimum": $range.start(), "maximum": $range.end(),
+                    "examples": [$example],
+                })
+            }
+        }
+    };
+}
+pub(crate) use integer_codec;
+
+/// Declares a codec of lists of texts. A longer list than the maximum breaks the rule.
+macro_rules! list_codec {
+    ($(#[$about:meta])* $name:ident of $entry:ty, $max:ident, $rule:ident) => {
+        $(#[$about])*
+        pub(crate) enum $name {}
+
+        impl $crate::template::field::Codec for $name {
+            type Value = Vec<String>;
+
+            fn read(
+                json: &serde_json::Value,
+                at: &str,
+                errors: &mut $crate::template::field::Errors,
+            ) -> Option<Vec<String>> {
+                let is_short = json.as_array().is_none_or(|entries| entries.len() <= $max);
+                errors.check(is_short, at, $crate::template::rule::FieldRule::$rule);
+                $crate::template::field::items::<$entry>(json, at, errors)
+            }
+
+            fn schema(audience: $crate::template::field::Audience) -> serde_json::Value {
+                let entry = <$entry as $crate::template::field::Codec>::schema(audience);
+                serde_json::json!({ "type": "array", "maxItems": $max, "items": entry })
+            }
+        }
+    };
+}
+pub(crate) use list_codec;
+
 text_codec! {
     /// A name or a label: 1 to 80 characters on one line.
     Name, { "type": "string", "minLength": 1, "maxLength": MAX_NAME, "pattern": LINE },
@@ -113,7 +171,8 @@ text_codec! {
 }
 
 /// True for a text with the characters of an image reference.
-pub(crate) fn is_image(image: &str) -> bool {
+#[must_use]
+pub fn is_image(image: &str) -> bool {
     (1..=MAX_IMAGE).contains(&image.len())
         && image.starts_with(|first: char| first.is_ascii_alphanumeric())
         && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
@@ -184,10 +243,12 @@ impl Codec for StartPath {
     }
 }
 
-/// Words of a command line.
-pub(crate) enum Words {}
+list_codec! {
+    /// Words of a command line.
+    Words of Word, MAX_WORDS, WordCount
+}
 
-enum Word {}
+pub(crate) enum Word {}
 
 impl Codec for Word {
     type Value = String;
@@ -200,19 +261,6 @@ impl Codec for Word {
 
     fn schema(_: Audience) -> Value {
         json!({ "type": "string", "maxLength": MAX_WORD_BYTES, "pattern": NO_NUL })
-    }
-}
-
-impl Codec for Words {
-    type Value = Vec<String>;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
-        errors.check(json.as_array().is_none_or(|words| words.len() <= MAX_WORDS), at, FieldRule::WordCount);
-        items::<Word>(json, at, errors)
-    }
-
-    fn schema(audience: Audience) -> Value {
-        json!({ "type": "array", "maxItems": MAX_WORDS, "items": Word::schema(audience) })
     }
 }
 
@@ -299,28 +347,9 @@ fn check_variable(name: &str, at: &str, errors: &mut Errors) {
     }
 }
 
-/// A duration in seconds.
-pub(crate) enum Seconds {}
-
-impl Codec for Seconds {
-    type Value = u32;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<u32> {
-        let seconds = integer(json, at, errors)?;
-        errors.check(SECONDS.contains(&seconds), at, FieldRule::Duration);
-        Some(u32::try_from(seconds).unwrap_or_default())
-    }
-
-    fn substitute() -> Option<u32> {
-        Some(0)
-    }
-
-    fn schema(_: Audience) -> Value {
-        json!({
-            "type": "integer", "format": "int32", "minimum": SECONDS.start(), "maximum": SECONDS.end(),
-            "examples": [7200],
-        })
-    }
+integer_codec! {
+    /// A duration in seconds.
+    Seconds in SECONDS, Duration, 7200
 }
 
 /// An amount of CPU.

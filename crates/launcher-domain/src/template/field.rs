@@ -136,8 +136,9 @@ pub(crate) fn items<C: Codec>(json: &Value, at: &str, errors: &mut Errors) -> Op
     items.into_iter().collect()
 }
 
-/// Returns a pointer to the field of an object.
-pub(crate) fn join(at: &str, name: &str) -> String {
+/// Returns the JSON pointer of a field of the object at `at`.
+#[must_use]
+pub fn join(at: &str, name: &str) -> String {
     format!("{at}/{}", name.replace('~', "~0").replace('/', "~1"))
 }
 

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use super::codecs::{LINE, has_invisible, text_codec};
 use super::field::{Audience, Codec, Errors, json_object, text};
 use super::rule::FieldRule;
+use crate::names::is_dns_label;
 use crate::template::settings::Icon;
 
 const MAX_TAGS: usize = 8;
@@ -55,11 +56,7 @@ impl Codec for Slug {
 /// True for a slug: 2 to 40 characters `a-z`, `0-9` and `-`, with a letter or a digit at both ends.
 #[must_use]
 pub fn is_slug(text: &str) -> bool {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-    SLUG_LENGTH.contains(&text.len())
-        && text.bytes().all(|byte| is_plain(byte) || byte == b'-')
-        && !text.starts_with('-')
-        && !text.ends_with('-')
+    SLUG_LENGTH.contains(&text.len()) && is_dns_label(text)
 }
 
 /// Letters of European languages outside of ASCII, with the ones that a slug has for them.

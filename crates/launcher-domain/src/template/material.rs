@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use super::codecs::{MountPath, text_codec};
+use super::codecs::{MountPath, list_codec, text_codec};
 use super::field::{Audience, Codec, Errors, FieldError, JsonObject, items, json_object};
 use super::rule::FieldRule;
 use super::settings::TemplateSettings;
@@ -78,21 +78,9 @@ text_codec! {
     MaterialPrefix if not |prefix| SourceUrl::parse(prefix).is_some_and(|url| url.is_https() && url.is_plain())
 }
 
-/// The prefixes of repositories.
-enum Prefixes {}
-
-impl Codec for Prefixes {
-    type Value = Vec<String>;
-
-    fn read(json: &Value, at: &str, errors: &mut Errors) -> Option<Vec<String>> {
-        let is_count = json.as_array().is_none_or(|prefixes| prefixes.len() <= MAX_PREFIXES);
-        errors.check(is_count, at, FieldRule::MaterialPrefixCount);
-        items::<Prefix>(json, at, errors)
-    }
-
-    fn schema(audience: Audience) -> Value {
-        json!({ "type": "array", "maxItems": MAX_PREFIXES, "items": Prefix::schema(audience) })
-    }
+list_codec! {
+    /// The prefixes of repositories.
+    Prefixes of Prefix, MAX_PREFIXES, MaterialPrefixCount
 }
 
 // The rules of the texts below depend on each other: `MaterialSource::broken_rules` checks them.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use jiff::Timestamp;
+use serde::Serialize;
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -163,15 +164,17 @@ impl TemplateSettings {
     }
 }
 
-/// Content of a template: what an admin writes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Content of a template: what an admin writes. Serializes as the object that reads as this content.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct TemplateContent {
     /// Settings that each launched instance copies.
+    #[serde(flatten)]
     pub settings: TemplateSettings,
-    /// Presentation in the catalog, and the slug of its link.
-    pub listing: Listing,
     /// True when users can launch the template.
     pub active: bool,
+    /// Presentation in the catalog, and the slug of its link.
+    #[serde(flatten)]
+    pub listing: Listing,
 }
 
 /// Name of the field that is neither a setting nor part of the listing.
@@ -217,11 +220,7 @@ impl TemplateContent {
     /// Returns the object that reads as this content.
     #[must_use]
     pub fn to_json(&self) -> JsonObject {
-        let Self { settings, listing, active } = self;
-        let parts = [json!(settings), json!(listing), json!({ ACTIVE: active })];
-        let objects =
-            parts.into_iter().filter_map(|part| if let Value::Object(part) = part { Some(part) } else { None });
-        objects.flatten().collect()
+        if let Value::Object(object) = json!(self) { object } else { JsonObject::new() }
     }
 
     /// Returns the JSON schema (2020-12) of the content. The descriptions state the rules that a schema cannot express:

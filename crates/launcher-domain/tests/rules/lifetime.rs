@@ -1,6 +1,6 @@
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::lifetime::{
-    Bound, ExtendError, UntilExtension, extend_until, extended_expiry, extension, first_expiry,
+    Bound, ExtendError, ExtensionOutcome, extend_until, extended_expiry, extension, first_expiry,
 };
 use launcher_domain::{Instance, InstanceState};
 use proptest::prelude::*;
@@ -65,24 +65,30 @@ fn expiry_counts_as_moved_only_after_an_extension() {
 #[test]
 fn extension_until_a_time_stops_at_the_maximum_lifetime() {
     let running = instance(InstanceState::Running);
-    let UntilExtension::Extended(extended) = extend_until(&running, at(6 * 3600), Bound::Maximum, at(0)) else {
+    let (ExtensionOutcome::Extended, Some(extended)) = extend_until(&running, at(6 * 3600), Bound::Maximum, at(0))
+    else {
         panic!("not extended")
     };
     assert_eq!((extended.expires_at, extended.spec_version), (Some(at(6 * 3600)), running.spec_version + 1));
-    assert_eq!(extend_until(&extended, at(6 * 3600), Bound::Maximum, at(0)), UntilExtension::Unchanged);
-    assert_eq!(extend_until(&extended, at(3600), Bound::Maximum, at(0)), UntilExtension::Unchanged, "never shortened");
-    let UntilExtension::Shortened(longest) = extend_until(&extended, at(9 * 3600), Bound::Maximum, at(0)) else {
+    assert_eq!(extend_until(&extended, at(6 * 3600), Bound::Maximum, at(0)), (ExtensionOutcome::Unchanged, None));
+    assert_eq!(
+        extend_until(&extended, at(3600), Bound::Maximum, at(0)),
+        (ExtensionOutcome::Unchanged, None),
+        "never shortened"
+    );
+    let (ExtensionOutcome::Shortened, Some(longest)) = extend_until(&extended, at(9 * 3600), Bound::Maximum, at(0))
+    else {
         panic!("not extended")
     };
     assert_eq!(longest.expires_at, Some(at(8 * 3600)));
-    let refused = UntilExtension::Refused(ExtendError::LifetimeLimitReached);
+    let refused = (ExtensionOutcome::Refused(ExtendError::LifetimeLimitReached), None);
     assert_eq!(extend_until(&longest, at(9 * 3600), Bound::Maximum, at(0)), refused);
-    assert_eq!(extend_until(&longest, at(8 * 3600), Bound::Maximum, at(0)), UntilExtension::Unchanged);
+    assert_eq!(extend_until(&longest, at(8 * 3600), Bound::Maximum, at(0)), (ExtensionOutcome::Unchanged, None));
 }
 
 #[test]
 fn extension_until_a_time_needs_a_running_workshop() {
-    let refused = UntilExtension::Refused(ExtendError::NotRunning);
+    let refused = (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
     for state in InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Running) {
         assert_eq!(extend_until(&instance(state), at(10_000), Bound::Maximum, at(0)), refused, "{state:?}");
     }
@@ -189,13 +195,16 @@ proptest! {
         let running = instance(InstanceState::Running);
         let until = Timestamp::from_microsecond(until * 1000 + 999).unwrap();
         match extend_until(&running, until, Bound::Maximum, at(now)) {
-            UntilExtension::Extended(after) | UntilExtension::Shortened(after) => {
+            (ExtensionOutcome::Extended | ExtensionOutcome::Shortened, Some(after)) => {
                 prop_assert!(after.expires_at > running.expires_at && after.expires_at <= Some(at(8 * 3600)));
-                let again = extend_until(&after, until, Bound::Maximum, at(now));
-                prop_assert!(matches!(again, UntilExtension::Unchanged | UntilExtension::Refused(_)), "{:?}", again);
+                let (again, _) = extend_until(&after, until, Bound::Maximum, at(now));
+                prop_assert!(matches!(again, ExtensionOutcome::Unchanged | ExtensionOutcome::Refused(_)), "{:?}", again);
             }
-            UntilExtension::Unchanged => prop_assert!(until < at(7201)),
-            UntilExtension::Refused(error) => prop_assert_eq!((error, now >= 7200), (ExtendError::NotRunning, true)),
+            (ExtensionOutcome::Unchanged, None) => prop_assert!(until < at(7201)),
+            (ExtensionOutcome::Refused(error), None) => {
+                prop_assert_eq!((error, now >= 7200), (ExtendError::NotRunning, true))
+            }
+            outcome => return Err(TestCaseError::fail(format!("{outcome:?}"))),
         }
     }
 }
@@ -213,7 +222,7 @@ fn extension_beyond_maximum_ends_at_the_longest_lifetime() {
     );
     assert_eq!(beyond.extend(None, Bound::Maximum, at(0)), Err(ExtendError::LifetimeLimitReached));
     let longest = at(30 * 24 * 3600);
-    let UntilExtension::Shortened(last) = extend_until(&beyond, Timestamp::MAX, Bound::Longest, at(0)) else {
+    let (ExtensionOutcome::Shortened, Some(last)) = extend_until(&beyond, Timestamp::MAX, Bound::Longest, at(0)) else {
         panic!("not extended")
     };
     assert_eq!((last.expires_at, last.started_at), (Some(longest), Some(at(0))));

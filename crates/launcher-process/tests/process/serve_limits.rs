@@ -7,7 +7,7 @@ use std::time::Duration;
 use http::Response;
 use http_body_util::{BodyExt, Full};
 use launcher_process::listener::listen;
-use launcher_process::serve::{Body, Buffers, ServeLimits, serve_http_within};
+use launcher_process::serve::{Body, Buffers, ServeLimits, serve_http};
 use launcher_process::stop::Stop;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
@@ -26,7 +26,7 @@ fn start(limits: ServeLimits, answer: usize) -> SocketAddr {
 fn start_at(address: &str, limits: ServeLimits, answer: usize) -> SocketAddr {
     let listener = listen(address.parse().unwrap(), &limits.listen_options()).unwrap();
     let addr = listener.local_addr().unwrap();
-    tokio::spawn(serve_http_within(listener, Stop::new(), limits, move |request, peer: SocketAddr| async move {
+    tokio::spawn(serve_http(listener, Stop::new(), limits, move |request, peer: SocketAddr| async move {
         // Keep the unread body until the test's runtime ends, as if a handler were reading it.
         tokio::spawn(async move {
             let _unread = request;

@@ -1,11 +1,10 @@
 //! Actions on all instances of a class.
 
 use jiff::SignedDuration;
-use launcher_domain::lifetime::Bound;
+use launcher_domain::lifetime::{Bound, ExtensionOutcome};
 use launcher_domain::{ActivityAction, ClassAccess, ClassRole, EndReason, Instance, InstanceState, Template};
 use launcher_service::{
-    ActivityFilter, BulkOutcome, BulkResult, Extension, ExtensionOutcome, LaunchRequest, Limits, MemberDraft, Page,
-    ServiceError,
+    ActivityFilter, BulkOutcome, BulkResult, Extension, LaunchRequest, Limits, MemberDraft, Page, ServiceError,
 };
 use serde_json::json;
 

@@ -1,9 +1,9 @@
 //! All instances of one template: their numbers, and their common extension.
 
 use jiff::{SignedDuration, Timestamp};
-use launcher_domain::lifetime::{Bound, ExtendError};
+use launcher_domain::lifetime::{Bound, ExtendError, ExtensionOutcome};
 use launcher_domain::{ActivityAction, Clock, Instance, InstanceState, TemplateContent};
-use launcher_service::{ActivityFilter, ExtensionOutcome, LaunchRequest, Page, ServiceError, TemplateUpdate};
+use launcher_service::{ActivityFilter, LaunchRequest, Page, ServiceError, TemplateUpdate};
 use launcher_testkit::eventually;
 use uuid::Uuid;
 

@@ -22,7 +22,7 @@ async fn archived_template_leaves_the_catalog_but_stays_readable() {
 #[tokio::test]
 async fn repeated_creation_returns_the_existing_template() {
     let world = World::new().await;
-    let (admin, id) = (caller("admin"), world.launcher.draw_template_id());
+    let (admin, id) = (caller("admin"), world.launcher.draw_id());
     let first = world.launcher.create_template_once(&admin, id, &body("First")).await.unwrap();
     let again = world.launcher.create_template_once(&admin, id, &body("First")).await.unwrap();
     assert_eq!((again, first.template_id), (first.clone(), id));

@@ -102,9 +102,10 @@ const HALF_CLOSED: Duration = Duration::from_secs(30);
 const APP_STALL: Duration = Duration::from_secs(900);
 
 /// The peer that an exchange waits for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum Wait {
     /// The app's response. An app may compute for hours, so this wait has no timeout.
+    #[default]
     Response,
     Client,
     /// The app's response, after the client has closed its sending side.
@@ -137,15 +138,9 @@ impl Wait {
 }
 
 /// Timeout of one exchange. It restarts when bytes move, and when the exchange begins to wait for another peer.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct StallTimeout {
     wait: Wait,
-}
-
-impl Default for StallTimeout {
-    fn default() -> Self {
-        Self { wait: Wait::Response }
-    }
 }
 
 impl StallTimeout {

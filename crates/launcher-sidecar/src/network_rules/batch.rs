@@ -212,8 +212,8 @@ fn put_condition(list: Expressions<'_>, direction: Direction, condition: Conditi
         (Condition::Family(family), _) => put_family(list, family),
         (Condition::To(network), _) => {
             let list = load_payload(put_family(list, Family::Ipv4), PayloadBase::NetworkHeader, IPV4_DESTINATION, 4);
-            let list = if network.prefix < 32 { mask(list, &network.mask().to_be_bytes()) } else { list };
-            equal(list, &network.address.octets())
+            let list = if network.prefix_len() < 32 { mask(list, &network.netmask().octets()) } else { list };
+            equal(list, &network.addr().octets())
         }
         (Condition::Port(transport, port), _) => {
             let protocol = match transport {

@@ -74,12 +74,12 @@ pub(crate) fn chains(host_addresses: &[IpAddr], name_servers: &[IpAddr]) -> [Cha
     let servers: BTreeSet<_> = ipv4(name_servers).filter(is_remote).collect();
     for server in servers {
         for transport in [Transport::Udp, Transport::Tcp] {
-            output.push(accept(&[Condition::To(Network::host(server)), Condition::Port(transport, DNS_PORT)]));
+            output.push(accept(&[Condition::To(server.into()), Condition::Port(transport, DNS_PORT)]));
         }
     }
     let is_public = |address: &Ipv4Addr| !is_forbidden(*address);
     let hosts: BTreeSet<_> = ipv4(host_addresses).filter(is_public).collect();
-    for network in FORBIDDEN_NETWORKS.into_iter().chain(hosts.into_iter().map(Network::host)) {
+    for network in FORBIDDEN_NETWORKS.into_iter().chain(hosts.into_iter().map(Network::from)) {
         output.push(reject(&[Condition::To(network)]));
     }
     output.push(reject(&[Condition::Family(Family::Ipv6)]));

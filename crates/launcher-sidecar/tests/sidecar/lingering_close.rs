@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
 use super::limits::serve;
@@ -31,9 +31,17 @@ async fn refused_client_that_keeps_sending_is_disconnected_after_2_seconds() {
     soon(sending).await.unwrap();
 }
 
+/// Returns the connection of a client that sends a head, and then more bytes until the connection is closed.
+fn sending_without_pause(head: String) -> DuplexStream {
+    let (mut near, far) = tokio::io::duplex(64 * 1024);
+    let mut bytes = Cursor::new(head).chain(tokio::io::repeat(b'b'));
+    tokio::spawn(async move { tokio::io::copy(&mut bytes, &mut near).await });
+    far
+}
+
 #[tokio::test(start_paused = true)]
 async fn refused_client_that_sends_without_pause_is_disconnected() {
-    let client = tokio::io::join(Cursor::new(REFUSED).chain(tokio::io::repeat(b'b')), tokio::io::sink());
+    let client = sending_without_pause(REFUSED.to_owned());
     let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
     // Advance the clock here: the paused clock does not advance automatically while the sidecar can read bytes.
@@ -53,7 +61,7 @@ async fn websocket_client_that_keeps_sending_after_stop_is_disconnected() {
     })
     .await;
     let setup = Setup::with(policy(), app).await;
-    let client = tokio::io::join(Cursor::new(upgrade(ALICE)).chain(tokio::io::repeat(b'b')), tokio::io::sink());
+    let client = sending_without_pause(upgrade(ALICE));
     let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, stop).await });
     eventually("the WebSocket is open", || setup.sidecar.activity().open_websockets == 1).await;

@@ -61,7 +61,7 @@ impl Planner {
     }
 
     async fn plan(&self, sql: Sql) -> String {
-        let rows = sql.explain().fetch_all(&self.store.pool).await.unwrap();
+        let rows = sql.explain().statement().unwrap().fetch_all(&self.store.pool).await.unwrap();
         let plan: String = rows.iter().map(|row| row.get::<String, _>(0) + "\n").collect();
         // The subquery that counts queue positions must use the queue's index.
         let position = plan.lines().find(|line| line.contains(" ahead "));

@@ -58,7 +58,8 @@ async fn launch_extension_and_end_are_logged() {
 #[tokio::test]
 async fn refused_and_repeated_requests_are_not_logged() {
     on_every_engine(async |store| {
-        let first = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+        let first =
+            store.launch_own(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
         let before = entries(&store).await;
         for (hash, rules) in [
             ("hash", NO_LIMITS),
@@ -67,12 +68,12 @@ async fn refused_and_repeated_requests_are_not_logged() {
             ("new", LaunchRules { max_queued: 1, ..NO_LIMITS }),
         ] {
             let key = key(if hash == "new" { "new" } else { "key" }, hash);
-            store.launch(&instance("alice@example.org"), &rules, Some(&key)).await.unwrap();
+            store.launch_own(&instance("alice@example.org"), &rules, Some(&key)).await.unwrap();
         }
         let mut same_name = instance("alice@example.org");
         let row = created(first);
         same_name.k8s_name.clone_from(&row.k8s_name);
-        store.launch(&same_name, &NO_LIMITS, None).await.unwrap();
+        store.launch_own(&same_name, &NO_LIMITS, None).await.unwrap();
         assert_eq!(entries(&store).await, before, "nothing was launched");
 
         let ended = ended(&store, &row, 60).await;
@@ -193,7 +194,7 @@ async fn log_entries_with_future_time_do_not_block_the_purge_of_old_ones() {
     on_every_database(async |store, url| {
         // These entries are written first but have a later time, and do not fit into one batch of the purge.
         let ahead = Instance { created_at: at(90), ..instance("alice@example.org") };
-        let mut young = vec![created(store.launch(&ahead, &NO_LIMITS, None).await.unwrap()).k8s_name];
+        let mut young = vec![created(store.launch_own(&ahead, &NO_LIMITS, None).await.unwrap()).k8s_name];
         young.extend(copy_instance(url, &ahead.k8s_name, 500).await);
         launched(&store, "bob@example.org").await;
 
@@ -216,7 +217,7 @@ async fn instance_change_is_rolled_back_when_its_activity_log_entry_fails() {
         other.execute("ALTER TABLE activities RENAME TO elsewhere").await.unwrap();
 
         let draft = instance("alice@example.org");
-        store.launch(&draft, &NO_LIMITS, None).await.unwrap_err();
+        store.launch_own(&draft, &NO_LIMITS, None).await.unwrap_err();
         assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
         let end = row.terminate(EndReason::Owner, at(9)).unwrap();
         store.change_instance(&row, &end, &by(&alice(), 9)).await.unwrap_err();

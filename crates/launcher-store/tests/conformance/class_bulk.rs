@@ -2,7 +2,7 @@
 //! change to all launchers.
 
 use launcher_domain::{Act, ClassAction, ClassRole, Instance, InstanceState, MemberSource, SecretValues};
-use launcher_store::{LaunchOutcome, MemberChange};
+use launcher_store::{LaunchOutcome, MemberChange, StoreError};
 use uuid::Uuid;
 
 use crate::classes::{created_class, membership, template_of};
@@ -27,13 +27,13 @@ async fn instances_change_together_except_those_that_changed_in_between() {
         let access = store.class(&alice(), &class.content.slug).await.unwrap().unwrap();
         let mut rows = Vec::new();
         for owner in ["bob@example.org", "carol@example.org", "dave@example.org"] {
-            rows.push(created(store.launch(&of_class(2, owner), &NO_LIMITS, None).await.unwrap()));
+            rows.push(created(store.launch_own(&of_class(2, owner), &NO_LIMITS, None).await.unwrap()));
         }
         store.change_instance(&rows[1], &ending(&rows[1]), &by_alice()).await.unwrap().unwrap();
         let latest = store.feed_latest().await.unwrap();
         let changes: Vec<_> = rows.iter().map(|row| (row.clone(), ending(row))).collect();
         let by = Some((&access, ClassAction::End));
-        let changed = store.change_instances(&changes, by, &by_alice()).await.unwrap().unwrap();
+        let changed = store.change_instances(&changes, by, &by_alice()).await.unwrap();
         let revisions: Vec<_> = changed.iter().map(|row| row.as_ref().map(|row| row.revision)).collect();
         assert_eq!(revisions, [Some(latest + 1), None, Some(latest + 3)], "each has its own revision");
         for (row, stored) in rows.iter().zip(changed) {
@@ -50,7 +50,7 @@ async fn former_teacher_changes_no_instances_and_launches_for_nobody() {
     on_every_engine(async |store| {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         let access = store.class(&alice(), &class.content.slug).await.unwrap().unwrap();
-        let row = created(store.launch(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
+        let row = created(store.launch_own(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
         let successor = membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Teacher);
         let leave = MemberChange::Remove { email: email("alice@example.org") };
         store
@@ -59,12 +59,12 @@ async fn former_teacher_changes_no_instances_and_launches_for_nobody() {
             .unwrap();
 
         let by = Some((&access, ClassAction::End));
-        let refused = store.change_instances(&[(row.clone(), ending(&row))], by, &by_alice()).await.unwrap();
-        assert_eq!(refused, None);
+        let refused = store.change_instances(&[(row.clone(), ending(&row))], by, &by_alice()).await;
+        assert!(matches!(refused, Err(StoreError::ClassRole)), "{refused:?}");
         assert_eq!(store.instance(&admin(), &row.k8s_name).await.unwrap().unwrap().instance, row);
         let new = of_class(2, "bob@example.org");
-        let launched = store.launch_for_member(&access, &new, &SecretValues::default(), &NO_LIMITS).await.unwrap();
-        assert_eq!(launched, LaunchOutcome::NotTeacher);
+        let launched = store.launch(Some(&access), &new, &SecretValues::default(), &NO_LIMITS, None).await;
+        assert!(matches!(launched, Err(StoreError::ClassRole)), "{launched:?}");
     })
     .await;
 }
@@ -77,7 +77,7 @@ async fn concurrent_launches_for_a_member_launch_once() {
         let launches = (0..AT_ONCE).map(|_| {
             let (store, access, row) = (store.clone(), access.clone(), of_class(2, "bob@example.org"));
             tokio::spawn(async move {
-                store.launch_for_member(&access, &row, &SecretValues::default(), &NO_LIMITS).await.unwrap()
+                store.launch(Some(&access), &row, &SecretValues::default(), &NO_LIMITS, None).await.unwrap()
             })
         });
         let mut launched = 0;
@@ -118,11 +118,11 @@ async fn attendance_counts_launches_of_a_class_by_person() {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         created_class(&store, 3, "alice@example.org", "bob@example.org").await;
         for row in [instance("bob@example.org"), of_class(3, "bob@example.org")] {
-            created(store.launch(&row, &NO_LIMITS, None).await.unwrap());
+            created(store.launch_own(&row, &NO_LIMITS, None).await.unwrap());
         }
         assert_eq!(store.attendance(&class, None).await.unwrap(), []);
-        let first = created(store.launch(&of_class(2, "bob@example.org"), &NO_LIMITS, None).await.unwrap());
-        let last = created(store.launch(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
+        let first = created(store.launch_own(&of_class(2, "bob@example.org"), &NO_LIMITS, None).await.unwrap());
+        let last = created(store.launch_own(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
         let ended = ended(&store, &first, 60).await;
         let found = store.attendance(&class, None).await.unwrap();
         let found: Vec<_> =

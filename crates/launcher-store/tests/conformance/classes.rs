@@ -4,9 +4,7 @@ use launcher_domain::{
     Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance,
     InstanceState, MemberSource, Membership, Template,
 };
-use launcher_store::{
-    ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, MembersOutcome, Store, StoreError,
-};
+use launcher_store::{ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, Store, StoreError};
 use serde_json::json;
 use uuid::Uuid;
 
@@ -54,7 +52,7 @@ pub(crate) async fn created_class(store: &Store, number: u128, teacher: &str, st
     let class = class(number);
     let members = [(teacher, ClassRole::Teacher), (student, ClassRole::Student)];
     let members = members.map(|(who, role)| membership(&class, who, MemberSource::Roster, role));
-    store.create_class(&class, &members, &admin()).await.unwrap();
+    store.create_class(&class, &members, &[], &admin(), None).await.unwrap();
     let of_class = Template { class_id: Some(class.class_id), ..template(template_of(number)) };
     assert!(store.create_template(&of_class, None).await.unwrap());
     class
@@ -95,8 +93,7 @@ async fn removed_member_loses_the_class_and_can_return() {
         assert_eq!(access(&store, &bob(), &class).await.unwrap().role(), Some(ClassRole::Assistant));
 
         let remove = MemberChange::Remove { email: email("bob@example.org") };
-        let outcome = store.change_members(&class, &[remove], &admin(), at(50)).await.unwrap();
-        let MembersOutcome::Changed(members) = outcome else { panic!("{outcome:?}") };
+        let members = store.change_members(&class, &[remove], &admin(), at(50)).await.unwrap();
         assert_eq!(members.iter().map(|member| member.email.as_str()).collect::<Vec<_>>(), ["alice@example.org"]);
         assert_eq!(access(&store, &bob(), &class).await, None);
         let history = store.memberships(&class).await.unwrap();
@@ -123,16 +120,13 @@ async fn class_keeps_a_teacher() {
             MemberChange::Remove { email: email("alice@example.org") },
             MemberChange::Set { membership: demoted.clone() },
         ] {
-            let outcome = store.change_members(&class, std::slice::from_ref(&change), &admin(), at(50)).await.unwrap();
-            assert_eq!(outcome, MembersOutcome::NoTeacher, "{change:?}");
+            let outcome = store.change_members(&class, std::slice::from_ref(&change), &admin(), at(50)).await;
+            assert!(matches!(outcome, Err(StoreError::NoTeacher)), "{change:?}: {outcome:?}");
         }
         assert_eq!(access(&store, &alice(), &class).await.unwrap().role(), Some(ClassRole::Teacher));
         let successor = membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Teacher);
         let changes = [MemberChange::Set { membership: demoted }, MemberChange::Set { membership: successor }];
-        assert!(matches!(
-            store.change_members(&class, &changes, &admin(), at(50)).await.unwrap(),
-            MembersOutcome::Changed(_)
-        ));
+        store.change_members(&class, &changes, &admin(), at(50)).await.unwrap();
     })
     .await;
 }
@@ -144,14 +138,18 @@ async fn concurrent_removals_leave_a_teacher() {
         let people: Vec<String> = (0..8).map(|number| format!("{}@example.org", "t".repeat(number + 1))).collect();
         let members: Vec<_> =
             people.iter().map(|who| membership(&class, who, MemberSource::Roster, ClassRole::Teacher)).collect();
-        store.create_class(&class, &members, &admin()).await.unwrap();
+        store.create_class(&class, &members, &[], &admin(), None).await.unwrap();
         let removals = people.iter().map(|who| {
             let (store, class, change) = (store.clone(), class.clone(), MemberChange::Remove { email: email(who) });
-            tokio::spawn(async move { store.change_members(&class, &[change], &admin(), at(50)).await.unwrap() })
+            tokio::spawn(async move { store.change_members(&class, &[change], &admin(), at(50)).await })
         });
         let mut refused = 0;
         for removal in removals.collect::<Vec<_>>() {
-            refused += u32::from(removal.await.unwrap() == MembersOutcome::NoTeacher);
+            match removal.await.unwrap() {
+                Ok(_) => {}
+                Err(StoreError::NoTeacher) => refused += 1,
+                Err(error) => panic!("{error}"),
+            }
         }
         assert_eq!(refused, 1);
     })
@@ -203,7 +201,7 @@ async fn scope_of_a_class_has_instances_of_its_templates_only() {
     on_every_engine(async |store| {
         let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
         created_class(&store, 3, "carol@example.org", "bob@example.org").await;
-        let launch = async |row: Instance| created(store.launch(&row, &NO_LIMITS, None).await.unwrap()).k8s_name;
+        let launch = async |row: Instance| created(store.launch_own(&row, &NO_LIMITS, None).await.unwrap()).k8s_name;
         let shared = launch(instance("bob@example.org")).await;
         let his = launch(of_class(2, "bob@example.org")).await;
         let hers = launch(of_class(2, "alice@example.org")).await;
@@ -243,17 +241,17 @@ async fn limits_of_a_class_are_exact_under_concurrent_launches() {
             }),
             ..NO_LIMITS
         };
-        created(store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await.unwrap());
+        created(store.launch_own(&instance("bob@example.org"), &NO_LIMITS, None).await.unwrap());
         let rules = limits(None, Some(1));
-        let first = created(store.launch(&of_class(2, "bob@example.org"), &rules, None).await.unwrap());
-        let refused = store.launch(&of_class(2, "bob@example.org"), &rules, None).await.unwrap();
+        let first = created(store.launch_own(&of_class(2, "bob@example.org"), &rules, None).await.unwrap());
+        let refused = store.launch_own(&of_class(2, "bob@example.org"), &rules, None).await.unwrap();
         assert_eq!(refused, LaunchOutcome::ClassLimitReached { limit: 1, is_of_owner: true });
         ended(&store, &first, 60).await;
 
         let launches = (0..AT_ONCE).map(|number| {
             let (store, rules, row) =
                 (store.clone(), limits(Some(7), None), of_class(2, &format!("u{number}@example.org")));
-            tokio::spawn(async move { store.launch(&row, &rules, None).await.unwrap() })
+            tokio::spawn(async move { store.launch_own(&row, &rules, None).await.unwrap() })
         });
         let mut launched = 0;
         for launch in launches.collect::<Vec<_>>() {
@@ -281,7 +279,7 @@ async fn former_member_can_neither_change_the_class_nor_launch() {
             }),
             ..NO_LIMITS
         };
-        created(store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap());
+        created(store.launch_own(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap());
         let successor = membership(&class, "carol@example.org", MemberSource::Roster, ClassRole::Teacher);
         let changes = [
             MemberChange::Set { membership: successor },
@@ -292,14 +290,14 @@ async fn former_member_can_neither_change_the_class_nor_launch() {
         let back = membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Teacher);
         for caller in [alice(), bob()] {
             let back = [MemberChange::Set { membership: back.clone() }];
-            let outcome = store.change_members(&class, &back, &caller, at(60)).await.unwrap();
-            assert_eq!(outcome, MembersOutcome::NotTeacher);
+            let outcome = store.change_members(&class, &back, &caller, at(60)).await;
+            assert!(matches!(outcome, Err(StoreError::ClassRole)), "{outcome:?}");
             let after = Class { version: 2, ..class.clone() };
             assert!(!store.save_class(&class, &after, &caller, None).await.unwrap());
         }
-        let refused = store.launch(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap();
+        let refused = store.launch_own(&of_class(2, "bob@example.org"), &rules(true), None).await.unwrap();
         assert_eq!(refused, LaunchOutcome::NotMember);
-        created(store.launch(&of_class(2, "root@example.org"), &rules(false), None).await.unwrap());
+        created(store.launch_own(&of_class(2, "root@example.org"), &rules(false), None).await.unwrap());
     })
     .await;
 }
@@ -332,7 +330,7 @@ async fn creator_has_a_maximum_of_classes_that_are_not_archived() {
         let create = async |number: u128, most: Option<u32>| {
             let class = Class { created_by: email("alice@example.org"), ..class(number) };
             let teacher = membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Teacher);
-            store.create_class_with(&class, &[teacher], &[], &alice(), most).await.map(|()| class)
+            store.create_class(&class, &[teacher], &[], &alice(), most).await.map(|()| class)
         };
         let is_full = |refused: &StoreError| matches!(refused, StoreError::TooManyClasses { limit: 2 });
         let creations = (2..2 + u128::try_from(AT_ONCE).unwrap()).map(|number| create(number, Some(2)));
@@ -341,7 +339,7 @@ async fn creator_has_a_maximum_of_classes_that_are_not_archived() {
         assert_eq!(made.len(), 2);
         assert!(refused.iter().all(|refused| is_full(refused.as_ref().unwrap_err())), "{refused:?}");
         let others = class(90);
-        store.create_class_with(&others, &[], &[], &admin(), Some(1)).await.unwrap();
+        store.create_class(&others, &[], &[], &admin(), Some(1)).await.unwrap();
 
         let first = made.into_iter().next().unwrap().unwrap();
         let mut archived = Class { version: 2, ..first.clone() };
@@ -357,7 +355,7 @@ async fn creator_has_a_maximum_of_classes_that_are_not_archived() {
         closed.content.archived = true;
         assert!(store.save_class(&opened, &closed, &alice(), Some(2)).await.unwrap());
         let launched = Instance { class_id: Some(closed.class_id), ..instance("bob@example.org") };
-        let running = created(store.launch(&launched, &NO_LIMITS, None).await.unwrap());
+        let running = created(store.launch_own(&launched, &NO_LIMITS, None).await.unwrap());
         let refused = create(81, Some(3)).await.unwrap_err();
         assert!(matches!(refused, StoreError::TooManyClasses { limit: 3 }), "{refused:?}");
         changed(&store, &running, |row| row.state = InstanceState::Terminated).await;

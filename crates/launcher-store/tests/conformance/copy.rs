@@ -66,9 +66,9 @@ async fn small(url: &str) -> Store {
     let mut with_volume = crate::volumes::draft("user5@example.org", StorageKind::Kept, 1);
     with_volume.parameters = crate::parameters::draft().parameters;
     let secrets = crate::parameters::secrets();
-    created(store.launch_with_secrets(&with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
+    created(store.launch(None, &with_volume, &secrets, &NO_LIMITS, None).await.unwrap());
     let in_class = Instance { class_id: Some(class.class_id), ..instance("alice@example.org") };
-    let launch = store.launch(&in_class, &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+    let launch = store.launch_own(&in_class, &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
     let row = ended(&store, &created(launch), 60).await;
     changed(&store, &row, |row| row.report.log_tail = Some("line 1\nline 2 \u{1f600}".to_owned())).await;
     store.save_snapshot(&crate::snapshots::snapshot("alice@example.org", 1, 1000)).await.unwrap();
@@ -128,7 +128,7 @@ async fn copy_has_all_rows_and_accepts_launches() {
         let with_secrets = from.volumes(&admin(), None, &EVERYTHING).await.unwrap().remove(0).volume.volume_id;
         let secrets = crate::parameters::secrets();
         assert_eq!(to.dispatch_secrets(with_secrets).await.unwrap(), secrets);
-        let again = to.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
+        let again = to.launch_own(&instance("alice@example.org"), &NO_LIMITS, Some(&key("key", "hash"))).await.unwrap();
         assert!(matches!(again, LaunchOutcome::Replayed(_)), "{again:?}");
         let latest = to.feed_latest().await.unwrap();
         assert_eq!(launched(&to, "alice@example.org").await.revision, latest + 1);
@@ -156,7 +156,7 @@ async fn copy_to_non_empty_database_is_refused() {
 
         let mut draft = instance("alice@example.org");
         draft.template_id = template(7).template_id;
-        let row = created(to.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let row = created(to.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         let refused = from.copy_to(&to, FleetBinding::Keep).await;
         assert!(matches!(refused, Err(StoreError::NotEmpty { table: "change_counter" })), "{refused:?}");
         assert_eq!(to.observe_instance(&row.k8s_name).await.unwrap(), Some(row));

@@ -90,7 +90,7 @@ async fn queue_of_owner_is_in_launch_order_despite_lagging_clock() {
         let (lagging, first) = (instance("alice@example.org"), instance("alice@example.org"));
         assert!(lagging.instance_id < first.instance_id);
         for draft in [&first, &lagging] {
-            created(store.launch(draft, &NO_LIMITS, None).await.unwrap());
+            created(store.launch_own(draft, &NO_LIMITS, None).await.unwrap());
         }
         let queue = store.queue(Scope::Owner(&first.owner_email)).await.unwrap();
         assert_eq!(names(queue.iter().map(|listed| &listed.instance)), names([&first, &lagging]));

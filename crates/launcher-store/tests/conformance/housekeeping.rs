@@ -83,7 +83,7 @@ async fn old_failed_instances_are_found_for_dismissal() {
 async fn purge_removes_only_old_ended_instances_and_their_keys() {
     on_every_engine(async |store| {
         let launch = async |name: &str| {
-            let outcome = store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await;
+            let outcome = store.launch_own(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await;
             outcome.unwrap()
         };
         let old = created(launch("old").await);
@@ -123,7 +123,7 @@ async fn purge_removes_more_than_one_batch() {
 async fn launch_terminated_in_queue_is_purged_early_but_stays_in_activity_log() {
     on_every_engine(async |store| {
         let launch = async |name: &str| {
-            store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await.unwrap()
+            store.launch_own(&instance("alice@example.org"), &NO_LIMITS, Some(&key(name, "hash"))).await.unwrap()
         };
         let withdrawn = ended(&store, &created(launch("withdrawn").await), 99).await;
         let later = ended(&store, &created(launch("later").await), 100).await;

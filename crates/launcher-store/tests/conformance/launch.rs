@@ -20,7 +20,7 @@ async fn launch_at_once(
             outcomes.push(tasks.join_next().await.unwrap().unwrap());
         }
         let (store, key) = (store.clone(), key.cloned());
-        tasks.spawn(async move { store.launch(&draft, &rules, key.as_ref()).await.unwrap() });
+        tasks.spawn(async move { store.launch_own(&draft, &rules, key.as_ref()).await.unwrap() });
     }
     outcomes.extend(tasks.join_all().await);
     outcomes
@@ -32,7 +32,7 @@ async fn new_launch_is_stored_as_queued() {
         let mut draft = instance("alice@example.org");
         draft.state = InstanceState::Running;
         draft.report.url = Some("https://example.org/".to_owned());
-        let launched = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let launched = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
 
         let expected =
             Instance { state: InstanceState::Queued, report: Report::default(), revision: launched.revision, ..draft };
@@ -86,7 +86,7 @@ async fn instance_limit_counts_only_unfinished_instances_of_the_owner() {
                 held += u32::from(row.counts_against_limit());
                 let is_ending = matches!(state, InstanceState::Suspending | InstanceState::Terminating);
                 ending += u32::from(row.counts_against_limit() && is_ending);
-                let refused = store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
+                let refused = store.launch_own(&instance("alice@example.org"), &rules, None).await.unwrap();
                 let expected = LaunchOutcome::LimitReached { limit: 0, held, ending };
                 assert_eq!(refused, expected, "{state:?} {end_reason:?}");
             }
@@ -100,7 +100,7 @@ async fn instance_limit_counts_only_unfinished_instances_of_the_owner() {
 async fn terminating_instance_counts_against_the_limit() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
-        let launch = async || store.launch(&instance("alice@example.org"), &rules, None).await.unwrap();
+        let launch = async || store.launch_own(&instance("alice@example.org"), &rules, None).await.unwrap();
         let row = created(launch().await);
         let row = changed(&store, &row, |row| row.state = InstanceState::Running).await;
         assert_eq!(launch().await, LaunchOutcome::LimitReached { limit: 1, held: 1, ending: 0 });
@@ -133,8 +133,9 @@ async fn concurrent_launches_with_same_key_create_one_instance() {
 #[tokio::test]
 async fn idempotency_key_is_bound_to_caller_and_body() {
     on_every_engine(async |store| {
-        let launch =
-            async |owner, key: IdempotencyKey| store.launch(&instance(owner), &NO_LIMITS, Some(&key)).await.unwrap();
+        let launch = async |owner, key: IdempotencyKey| {
+            store.launch_own(&instance(owner), &NO_LIMITS, Some(&key)).await.unwrap()
+        };
         let first = created(launch("alice@example.org", key("key", "hash")).await);
         assert_eq!(launch("alice@example.org", key("key", "other")).await, LaunchOutcome::KeyReused);
         let his = created(launch("bob@example.org", key("key", "other")).await);
@@ -152,7 +153,7 @@ async fn idempotency_key_of_refused_launch_stays_unused() {
         let key = key("key", "hash");
         let closed = LaunchRules { max_per_user: Some(0), max_queued: 100, ..NO_LIMITS };
         let full = LaunchRules { max_per_user: None, max_queued: 0, ..NO_LIMITS };
-        let launch = async |rules| store.launch(&instance("alice@example.org"), rules, Some(&key)).await.unwrap();
+        let launch = async |rules| store.launch_own(&instance("alice@example.org"), rules, Some(&key)).await.unwrap();
         let before = store.feed_latest().await.unwrap();
         assert_eq!(launch(&closed).await, LaunchOutcome::LimitReached { limit: 0, held: 0, ending: 0 });
         assert_eq!(launch(&full).await, LaunchOutcome::AtCapacity);
@@ -169,9 +170,9 @@ async fn launch_with_taken_name_can_be_retried_with_same_key() {
         let mut draft = instance("alice@example.org");
         let free = std::mem::replace(&mut draft.k8s_name, taken.k8s_name);
         let key = key("key", "hash");
-        assert_eq!(store.launch(&draft, &NO_LIMITS, Some(&key)).await.unwrap(), LaunchOutcome::NameTaken);
+        assert_eq!(store.launch_own(&draft, &NO_LIMITS, Some(&key)).await.unwrap(), LaunchOutcome::NameTaken);
         draft.k8s_name = free;
-        created(store.launch(&draft, &NO_LIMITS, Some(&key)).await.unwrap());
+        created(store.launch_own(&draft, &NO_LIMITS, Some(&key)).await.unwrap());
     })
     .await;
 }
@@ -181,7 +182,7 @@ async fn launch_of_unknown_template_is_refused() {
     on_every_engine(async |store| {
         let mut draft = instance("alice@example.org");
         draft.template_id = Uuid::from_u128(404);
-        let refused = store.launch(&draft, &NO_LIMITS, None).await;
+        let refused = store.launch_own(&draft, &NO_LIMITS, None).await;
         assert!(matches!(refused, Err(StoreError::Other(_))), "{refused:?}");
         assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
     })

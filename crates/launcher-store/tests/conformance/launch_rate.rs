@@ -23,7 +23,7 @@ fn launched_at(owner: &str, seconds: i64) -> Instance {
 }
 
 async fn launch_at(store: &Store, owner: &str, seconds: i64) -> LaunchOutcome {
-    store.launch(&launched_at(owner, seconds), &SLOW, None).await.unwrap()
+    store.launch_own(&launched_at(owner, seconds), &SLOW, None).await.unwrap()
 }
 
 fn refused(seconds: u64) -> LaunchOutcome {
@@ -44,7 +44,7 @@ async fn launch_beyond_the_burst_is_refused_until_the_next_token() {
         created(launch_at(&store, "alice@example.org", 10).await);
         assert_eq!(launch_at(&store, "alice@example.org", 10).await, refused(10));
         let unlimited = LaunchRules { rate: None, ..SLOW };
-        created(store.launch(&launched_at("alice@example.org", 10), &unlimited, None).await.unwrap());
+        created(store.launch_own(&launched_at("alice@example.org", 10), &unlimited, None).await.unwrap());
     })
     .await;
 }
@@ -53,7 +53,7 @@ async fn launch_beyond_the_burst_is_refused_until_the_next_token() {
 async fn repeated_launch_with_its_key_takes_no_token() {
     on_every_engine(async |store| {
         let launch = async |key: &IdempotencyKey| {
-            store.launch(&launched_at("alice@example.org", 0), &SLOW, Some(key)).await.unwrap()
+            store.launch_own(&launched_at("alice@example.org", 0), &SLOW, Some(key)).await.unwrap()
         };
         let first = created(launch(&key("first", "hash")).await);
         for _ in 0..10 {
@@ -74,9 +74,9 @@ async fn refused_launch_takes_no_token() {
         let taken = launched(&store, "bob@example.org").await;
         let named = Instance { k8s_name: taken.k8s_name, ..launched_at("alice@example.org", 0) };
         for _ in 0..10 {
-            assert_eq!(store.launch(&named, &SLOW, None).await.unwrap(), LaunchOutcome::NameTaken);
+            assert_eq!(store.launch_own(&named, &SLOW, None).await.unwrap(), LaunchOutcome::NameTaken);
             for rules in [LaunchRules { max_per_user: Some(0), ..SLOW }, LaunchRules { max_queued: 0, ..SLOW }] {
-                let outcome = store.launch(&launched_at("alice@example.org", 0), &rules, None).await.unwrap();
+                let outcome = store.launch_own(&launched_at("alice@example.org", 0), &rules, None).await.unwrap();
                 assert!(
                     matches!(outcome, LaunchOutcome::LimitReached { .. } | LaunchOutcome::AtCapacity),
                     "{outcome:?}"

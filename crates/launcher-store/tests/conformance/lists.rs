@@ -88,7 +88,7 @@ async fn template_and_owner_filters_combine() {
             for template in [1, 2] {
                 let mut draft = instance(owner);
                 draft.template_id = Uuid::from_u128(template);
-                created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+                created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
             }
         }
         let count = async |owner: Option<&str>, template: Option<u128>| {
@@ -116,7 +116,7 @@ async fn queue_position_follows_launch_order() {
         // This instance is launched last but has the oldest identifier, as from a replica with a slow clock.
         let mut draft = instance("alice@example.org");
         draft.instance_id = Uuid::nil();
-        let third = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let third = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         let position = async |row: &launcher_domain::Instance| {
             store.instance(&admin(), &row.k8s_name).await.unwrap().unwrap().queue_position
         };

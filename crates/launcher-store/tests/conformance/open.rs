@@ -119,12 +119,12 @@ async fn locked_database_refuses_writes_and_serves_reads() {
         let draft = instance("alice@example.org");
         let alice = alice();
         let (refused, read) =
-            tokio::join!(store.launch(&draft, &NO_LIMITS, None), store.instance(&alice, &row.k8s_name));
+            tokio::join!(store.launch_own(&draft, &NO_LIMITS, None), store.instance(&alice, &row.k8s_name));
         assert_eq!(read.unwrap().unwrap().instance, row);
         assert!(matches!(refused, Err(StoreError::Unavailable(_))), "{refused:?}");
         lock.rollback().await.unwrap();
         assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
-        created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         other.close().await.unwrap();
         store.close().await;
     }
@@ -142,7 +142,7 @@ async fn waiting_writers_do_not_block_readers() {
         let mut launches = JoinSet::new();
         for _ in 0..10 {
             let store = store.clone();
-            launches.spawn(async move { store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await });
+            launches.spawn(async move { store.launch_own(&instance("bob@example.org"), &NO_LIMITS, None).await });
         }
         for _ in 0..20 {
             assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap().as_ref(), Some(&row));
@@ -167,7 +167,7 @@ async fn cancelled_launch_releases_its_locks() {
             let draft = instance("alice@example.org");
             // Each iteration cancels the launch one step later: at the `launch_gate` row, between the statements, or at
             // the commit.
-            let mut launch = Box::pin(store.launch(&draft, &NO_LIMITS, None));
+            let mut launch = Box::pin(store.launch_own(&draft, &NO_LIMITS, None));
             for _ in 0..steps {
                 if futures_util::poll!(&mut launch).is_ready() {
                     break;

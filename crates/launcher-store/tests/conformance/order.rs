@@ -18,7 +18,7 @@ async fn many(store: &Store) -> Vec<Instance> {
         let pick = |count: usize| usize::try_from(number).unwrap() % count;
         let mut draft = instance(["carol@example.org", "alice@example.org", "bob@example.org"][pick(3)]);
         draft.settings.name = ["beta", "Alpha", "ärger", "Ähre", "alpha"][pick(5)].to_owned();
-        let row = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let row = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         let change = |row: &mut Instance| {
             row.state = InstanceState::ALL[pick(6)];
             row.expires_at = Some(at(7 * (number % 4)));

@@ -16,7 +16,7 @@ async fn launched_at(store: &Store, owner: &str, seconds: i64, ready_after: Opti
     draft.created_at = at(seconds);
     let number = draft.instance_id.as_u128();
     draft.instance_id = Uuid::from_u128(earliest_uuid(at(seconds)).as_u128() + number);
-    let row = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+    let row = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
     let Some(after) = ready_after else { return row };
     changed(store, &row, |row| {
         row.state = InstanceState::Running;

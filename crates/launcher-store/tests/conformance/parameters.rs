@@ -24,7 +24,7 @@ pub(crate) fn secrets() -> SecretValues {
 }
 
 async fn launch(store: &Store) -> Instance {
-    created(store.launch_with_secrets(&draft(), &secrets(), &NO_LIMITS, None).await.unwrap())
+    created(store.launch(None, &draft(), &secrets(), &NO_LIMITS, None).await.unwrap())
 }
 
 async fn promoted(store: &Store) -> Instance {
@@ -122,7 +122,7 @@ async fn sqlite_file_does_not_contain_erased_secrets() {
     let launched = launch(&store).await;
     // Values that need several pages of the file.
     let long = (0..9).map(|number| (format!("TOKEN_{number}"), SECRET.repeat(60))).collect();
-    let with_long = created(store.launch_with_secrets(&draft(), &long, &NO_LIMITS, None).await.unwrap());
+    let with_long = created(store.launch(None, &draft(), &long, &NO_LIMITS, None).await.unwrap());
     assert!(contains());
     ended(&store, &launched, 3).await;
     ended(&store, &with_long, 3).await;
@@ -136,7 +136,7 @@ async fn activity_log_and_keys_do_not_contain_values() {
     for database in databases().await {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1), None).await.unwrap();
-        let outcome = store.launch_with_secrets(&draft(), &secrets(), &NO_LIMITS, Some(&key("key", "hash"))).await;
+        let outcome = store.launch(None, &draft(), &secrets(), &NO_LIMITS, Some(&key("key", "hash"))).await;
         created(outcome.unwrap());
         let log = store.activities(&ActivityFilter::default(), &ALL_ENTRIES).await.unwrap();
         let log = format!("{log:?}");

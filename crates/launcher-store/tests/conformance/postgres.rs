@@ -45,7 +45,7 @@ async fn store_reconnects_after_server_outage() {
 
     proxy.shut().await;
     assert_unavailable(&store.ping().await);
-    assert_unavailable(&store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await);
+    assert_unavailable(&store.launch_own(&instance("bob@example.org"), &NO_LIMITS, None).await);
     proxy.open();
     assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap(), Some(row));
     launched(&store, "bob@example.org").await;
@@ -67,7 +67,7 @@ async fn unresponsive_server_fails_only_statements_in_flight() {
         .map(|number| {
             let store = store.clone();
             let draft = instance(&format!("user{number}@example.org"));
-            tokio::spawn(async move { store.launch(&draft, &NO_LIMITS, None).await })
+            tokio::spawn(async move { store.launch_own(&draft, &NO_LIMITS, None).await })
         })
         .collect();
     until_waiting(&database.url, 4).await;
@@ -101,7 +101,7 @@ async fn terminated_sessions_fail_in_flight_statements_and_are_replaced() {
         until_waiting(&database.url, 1).await;
         lock.execute(TERMINATE).await.unwrap();
     };
-    let (refused, ()) = tokio::join!(store.launch(&draft, &NO_LIMITS, None), terminated);
+    let (refused, ()) = tokio::join!(store.launch_own(&draft, &NO_LIMITS, None), terminated);
     assert_unavailable(&refused);
     lock.rollback().await.unwrap();
     assert_eq!(store.observe_instance(&draft.k8s_name).await.unwrap(), None);
@@ -121,7 +121,7 @@ async fn read_only_server_refuses_writes_and_recovers() {
     on_the_server(format!("ALTER DATABASE {name} SET default_transaction_read_only = on")).await;
     from_outside(&database.url, TERMINATE).await;
     for _ in 0..3 {
-        assert_unavailable(&store.launch(&instance("bob@example.org"), &NO_LIMITS, None).await);
+        assert_unavailable(&store.launch_own(&instance("bob@example.org"), &NO_LIMITS, None).await);
         assert_eq!(store.observe_instance(&row.k8s_name).await.unwrap().as_ref(), Some(&row));
     }
     on_the_server(format!("ALTER DATABASE {name} RESET default_transaction_read_only")).await;

@@ -18,7 +18,7 @@ async fn create_templates(store: &Store, classes: u128) {
             launcher_domain::MemberSource::Roster,
             launcher_domain::ClassRole::Teacher,
         );
-        store.create_class(&class, &[teacher], &admin()).await.unwrap();
+        store.create_class(&class, &[teacher], &[], &admin(), None).await.unwrap();
         let template = Template { class_id: Some(class.class_id), ..template(100 + number) };
         assert!(store.create_template(&template, None).await.unwrap());
     }
@@ -38,7 +38,7 @@ async fn launch(store: &Store, class: u128, queue_weight: u32) -> Uuid {
     if class > 0 {
         launched.template_id = Uuid::from_u128(100 + class);
     }
-    created(store.launch(&launched, &rules, None).await.unwrap()).instance_id
+    created(store.launch_own(&launched, &rules, None).await.unwrap()).instance_id
 }
 
 /// Starts one more queued instance, if there is one.
@@ -146,7 +146,7 @@ async fn namespace_whose_quota_is_full_is_held_and_its_waiting_instance_does_not
         let launch_within = async |namespace: Option<&str>, max_queued| {
             let namespace = namespace.map(str::to_owned);
             let launched = Instance { namespace, ..instance("alice@example.org") };
-            store.launch(&launched, &LaunchRules { max_queued, ..NO_LIMITS }, None).await.unwrap()
+            store.launch_own(&launched, &LaunchRules { max_queued, ..NO_LIMITS }, None).await.unwrap()
         };
         let launch = async |namespace| created(launch_within(namespace, u32::MAX).await);
         let promoted = async || -> Vec<Uuid> {

@@ -26,7 +26,7 @@ async fn launch_at_once(
             outcomes.push(launches.join_next().await.unwrap().unwrap());
         }
         let (store, draft) = (replicas[number % 2].clone(), instance(&owner(number)));
-        launches.spawn(async move { store.launch(&draft, &rules, None).await.unwrap() });
+        launches.spawn(async move { store.launch_own(&draft, &rules, None).await.unwrap() });
     }
     outcomes.extend(launches.join_all().await);
     outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count()

@@ -28,7 +28,7 @@ async fn search_finds_parts_of_owner_template_and_name_literally() {
         ] {
             let mut draft = instance(owner);
             draft.settings.name = name.to_owned();
-            rows.push(created(store.launch(&draft, &NO_LIMITS, None).await.unwrap()));
+            rows.push(created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap()));
         }
         let found = async |text: &str| {
             let listed = store.instances(&admin(), &searched(text), &EVERYTHING).await.unwrap();
@@ -68,7 +68,7 @@ async fn search_combines_with_pages_filters_and_orders() {
         for number in 0..6 {
             let mut draft = instance(if number % 2 == 0 { "even@example.org" } else { "odd@example.org" });
             draft.template_id = Uuid::from_u128(if number < 4 { 1 } else { 2 });
-            names.push(created(store.launch(&draft, &NO_LIMITS, None).await.unwrap()).k8s_name);
+            names.push(created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap()).k8s_name);
         }
         let (mut paged, mut after) = (Vec::new(), None);
         loop {

@@ -38,7 +38,7 @@ async fn settings_of_many_launches_are_stored_once() {
         let (settings, mut rows) = (large_settings(), Vec::new());
         for _ in 0..40 {
             let draft = with_settings(&settings, "alice@example.org");
-            rows.push(created(store.launch(&draft, &NO_LIMITS, None).await.unwrap()));
+            rows.push(created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap()));
         }
         assert!(rows.iter().all(|row| row.settings == settings));
         assert_eq!(store.observe_instance(&rows[7].k8s_name).await.unwrap().as_ref(), Some(&rows[7]));
@@ -57,7 +57,7 @@ async fn template_change_keeps_settings_of_earlier_launches() {
         let changed = Template { settings: other.clone(), version: 2, ..template(1) };
         assert!(store.save_template(&template(1), &changed, &admin(), None).await.unwrap());
         let draft = with_settings(&other, "alice@example.org");
-        let after = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let after = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         assert_eq!(after.settings, other);
         assert_eq!(store.observe_instance(&before.k8s_name).await.unwrap(), Some(before));
     })
@@ -70,7 +70,7 @@ async fn settings_are_purged_with_their_last_instance() {
         let store = Store::open(&database.url).await.unwrap();
         store.create_template(&template(1), None).await.unwrap();
         let draft = with_settings(&large_settings(), "alice@example.org");
-        let first = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+        let first = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
         let second = launched(&store, "alice@example.org").await;
         let third = launched(&store, "alice@example.org").await;
         assert_eq!(number(&database.url, KEPT).await, 2);
@@ -95,7 +95,7 @@ async fn concurrent_purge_keeps_settings_of_new_launches() {
             tasks.spawn(async move {
                 for _ in 0..10 {
                     let rules = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
-                    let row = created(store.launch(&instance(&owner), &rules, None).await.unwrap());
+                    let row = created(store.launch_own(&instance(&owner), &rules, None).await.unwrap());
                     let end = row.terminate(EndReason::Owner, at(1)).unwrap();
                     store.change_instance(&row, &end, &by_the_service()).await.unwrap().unwrap();
                     store.purge_withdrawn(at(2)).await.unwrap();

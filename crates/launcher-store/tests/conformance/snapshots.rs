@@ -29,7 +29,7 @@ pub(crate) fn snapshot(owner: &str, number: u128, saved_at: i64) -> Snapshot {
 async fn running(store: &Store, expires_at: Timestamp) -> Instance {
     let mut draft = instance("alice@example.org");
     draft.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&SystemEntropy)));
-    let row = created(store.launch(&draft, &NO_LIMITS, None).await.unwrap());
+    let row = created(store.launch_own(&draft, &NO_LIMITS, None).await.unwrap());
     assert_eq!(row.snapshot, draft.snapshot);
     changed(store, &row, |row| {
         row.state = InstanceState::Running;

@@ -7,7 +7,7 @@ use launcher_store::{LaunchOutcome, Store, StoreError};
 use sqlx::{AnyConnection, Connection, Executor, Row};
 use tempfile::TempDir;
 
-use crate::support::{NO_LIMITS, alice, at, created, instance, key, launched, template};
+use crate::support::{LaunchOwn as _, NO_LIMITS, alice, at, created, instance, key, launched, template};
 
 fn fresh() -> (String, TempDir) {
     let folder = tempfile::tempdir().unwrap();
@@ -72,7 +72,7 @@ async fn reads_complete_while_another_connection_holds_the_write_lock() {
     let store = Store::open(&url).await.unwrap();
     store.create_template(&template(1), None).await.unwrap();
     let (used, other) = (key("key", "hash"), key("key", "other"));
-    let first = created(store.launch(&instance("alice@example.org"), &NO_LIMITS, Some(&used)).await.unwrap());
+    let first = created(store.launch_own(&instance("alice@example.org"), &NO_LIMITS, Some(&used)).await.unwrap());
     store.dispatch_promote_queued(1, at(10)).await.unwrap();
     launched(&store, "alice@example.org").await;
     let mut writer = AnyConnection::connect(&url).await.unwrap();

@@ -5,8 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::Timestamp;
 use launcher_domain::template::TemplateSettings;
-use launcher_domain::{Act, AdminList, Caller, EmailAddress, EndReason, Instance, Listing, Template, TemplateContent};
-use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store};
+use launcher_domain::{
+    Act, AdminList, Caller, EmailAddress, EndReason, Instance, Listing, SecretValues, Template, TemplateContent,
+};
+use launcher_store::{IdempotencyKey, LaunchOutcome, LaunchRules, Page, Store, StoreError};
 use serde_json::json;
 use tempfile::TempDir;
 use uuid::Uuid;
@@ -146,9 +148,30 @@ pub(crate) fn key(key: &str, body_hash: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.to_owned(), body_hash: body_hash.to_owned() }
 }
 
+/// Launches by owners, without secret parameters.
+pub(crate) trait LaunchOwn {
+    async fn launch_own(
+        &self,
+        instance: &Instance,
+        rules: &LaunchRules,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<LaunchOutcome, StoreError>;
+}
+
+impl LaunchOwn for Store {
+    async fn launch_own(
+        &self,
+        instance: &Instance,
+        rules: &LaunchRules,
+        key: Option<&IdempotencyKey>,
+    ) -> Result<LaunchOutcome, StoreError> {
+        self.launch(None, instance, &SecretValues::default(), rules, key).await
+    }
+}
+
 /// Launches an instance for this owner without limits.
 pub(crate) async fn launched(store: &Store, owner: &str) -> Instance {
-    created(store.launch(&instance(owner), &NO_LIMITS, None).await.unwrap())
+    created(store.launch_own(&instance(owner), &NO_LIMITS, None).await.unwrap())
 }
 
 pub(crate) fn created(outcome: LaunchOutcome) -> Instance {

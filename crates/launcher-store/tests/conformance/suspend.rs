@@ -13,7 +13,7 @@ const OWNER: &str = "alice@example.org";
 
 /// Launches an instance with a volume, lets it run with the Workshop `uid`, and suspends it.
 async fn suspended(store: &Store, draft: &Instance, uid: &str) -> Instance {
-    let queued = created(store.launch(draft, &NO_LIMITS, None).await.unwrap());
+    let queued = created(store.launch_own(draft, &NO_LIMITS, None).await.unwrap());
     let promoted = store.dispatch_promote_queued(100, at(1)).await.unwrap();
     let starting = promoted.into_iter().find(|row| row.k8s_name == queued.k8s_name).unwrap();
     store.dispatch_applied(starting.instance_id, starting.spec_version, Some(uid)).await.unwrap();
@@ -92,13 +92,13 @@ async fn late_answer_about_the_former_workshop_is_not_recorded() {
 async fn suspended_instance_holds_its_volume_and_no_place() {
     on_every_engine(async |store| {
         let row = suspended(&store, &draft(OWNER, StorageKind::Kept, 1), "uid-1").await;
-        let again = store.launch(&draft(OWNER, StorageKind::Kept, 2), &NO_LIMITS, None).await.unwrap();
+        let again = store.launch_own(&draft(OWNER, StorageKind::Kept, 2), &NO_LIMITS, None).await.unwrap();
         assert_eq!(again, LaunchOutcome::VolumeInUse(used_by(&row, true)));
         let listed = store.volumes(&alice(), None, &EVERYTHING).await.unwrap();
         assert_eq!(listed[0].used_by, Some(used_by(&row, true)));
 
         let one = LaunchRules { max_per_user: Some(1), ..NO_LIMITS };
-        created(store.launch(&instance(OWNER), &one, None).await.unwrap());
+        created(store.launch_own(&instance(OWNER), &one, None).await.unwrap());
     })
     .await;
 }
@@ -115,7 +115,7 @@ async fn resume_is_refused_like_a_launch() {
         assert_eq!(resume(&store, &row, &full).await, ResumeOutcome::Refused(LaunchOutcome::AtCapacity));
         let slow = LaunchRules { rate: Some(LaunchRate { per_minute: 1, burst: 1 }), ..NO_LIMITS };
         let other = Instance { created_at: at(599), ..instance(OWNER) };
-        created(store.launch(&other, &slow, None).await.unwrap());
+        created(store.launch_own(&other, &slow, None).await.unwrap());
         assert!(matches!(
             resume(&store, &row, &slow).await,
             ResumeOutcome::Refused(LaunchOutcome::TooManyLaunches { .. })
@@ -156,7 +156,7 @@ async fn secret_parameters_survive_the_suspension_until_the_end() {
         let secrets: SecretValues = [("TOKEN".to_owned(), "s3cret".to_owned())].into_iter().collect();
         let mut wanted = draft(OWNER, StorageKind::Kept, 1);
         wanted.parameters.insert("TOKEN".to_owned(), None);
-        let queued = created(store.launch_with_secrets(&wanted, &secrets, &NO_LIMITS, None).await.unwrap());
+        let queued = created(store.launch(None, &wanted, &secrets, &NO_LIMITS, None).await.unwrap());
         let mut row = queued;
         for state in [InstanceState::Running, InstanceState::Suspending, InstanceState::Suspended] {
             row = changed(&store, &row, |row| row.state = state).await;
@@ -175,7 +175,7 @@ async fn suspension_is_no_use_of_the_volume() {
     on_every_engine(async |store| {
         let old = suspended(&store, &draft(OWNER, StorageKind::Kept, 1), "uid-1").await;
         let running =
-            created(store.launch(&draft("bob@example.org", StorageKind::Kept, 2), &NO_LIMITS, None).await.unwrap());
+            created(store.launch_own(&draft("bob@example.org", StorageKind::Kept, 2), &NO_LIMITS, None).await.unwrap());
         assert_eq!(store.observe_used_volumes(at(200), at(100)).await.unwrap(), 1);
         let used = store.volume(&admin(), running.volume.as_deref().unwrap()).await.unwrap().unwrap();
         assert_eq!(used.volume.last_used_at, at(200));

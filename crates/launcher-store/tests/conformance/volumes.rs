@@ -29,7 +29,7 @@ fn volume_name(number: u8) -> String {
 }
 
 async fn launch(store: &Store, draft: &Instance) -> LaunchOutcome {
-    store.launch(draft, &NO_LIMITS, None).await.unwrap()
+    store.launch_own(draft, &NO_LIMITS, None).await.unwrap()
 }
 
 async fn end(store: &Store, row: &Instance) {
@@ -147,7 +147,7 @@ async fn instance_with_an_existing_volume_has_the_size_of_that_volume() {
 async fn new_volume_beyond_the_limit_of_its_owner_is_refused() {
     on_every_engine(async |store| {
         let rules = LaunchRules { max_storage_gib: Some(9), ..NO_LIMITS };
-        let limited = async |draft: Instance| store.launch(&draft, &rules, None).await.unwrap();
+        let limited = async |draft: Instance| store.launch_own(&draft, &rules, None).await.unwrap();
         let kept = || draft("alice@example.org", StorageKind::Kept, 1);
         let first = created(limited(kept()).await);
         end(&store, &first).await;
@@ -157,7 +157,7 @@ async fn new_volume_beyond_the_limit_of_its_owner_is_refused() {
         assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
         created(limited(draft("bob@example.org", StorageKind::Home, 3)).await);
         let smaller = LaunchRules { max_storage_gib: Some(1), ..NO_LIMITS };
-        let again = created(store.launch(&kept(), &smaller, None).await.unwrap());
+        let again = created(store.launch_own(&kept(), &smaller, None).await.unwrap());
         assert_eq!(again.volume, Some(volume_name(1)), "an existing volume is never refused");
 
         end(&store, &again).await;
@@ -178,7 +178,7 @@ async fn concurrent_launches_do_not_exceed_the_limit_of_their_owner() {
             draft.template_id = Uuid::from_u128(number.into());
             let store = store.clone();
             let rules = LaunchRules { max_storage_gib: Some(17), ..NO_LIMITS };
-            tasks.spawn(async move { store.launch(&draft, &rules, None).await.unwrap() });
+            tasks.spawn(async move { store.launch_own(&draft, &rules, None).await.unwrap() });
         }
         let outcomes = tasks.join_all().await;
         let created = outcomes.iter().filter(|outcome| matches!(outcome, LaunchOutcome::Created(_))).count();

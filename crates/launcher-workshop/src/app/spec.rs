@@ -8,7 +8,7 @@ use launcher_domain::local_path::LocalPath;
 use launcher_domain::names::is_k8s_name;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::template::{
-    DISABLE_AUTH, PORT, WORKSHOP_HOST, WORKSHOP_ORIGIN, WORKSHOP_URL, is_identifier, is_mount_path,
+    DISABLE_AUTH, PORT, WORKSHOP_HOST, WORKSHOP_ORIGIN, WORKSHOP_URL, is_identifier, is_image, is_mount_path,
     is_reserved_variable,
 };
 use launcher_domain::{AppType, EmailAddress, FailureCode, FailureDetail, FailureReason, SecurityProfile};
@@ -160,12 +160,6 @@ fn check_resources(resources: &WorkshopResources) -> Result<(), FailureReason> {
         ensure(request.compare(&limit).is_le(), FailureDetail::SpecRequest { resource: name.to_owned() })?;
     }
     Ok(())
-}
-
-fn is_image(image: &str) -> bool {
-    (1..=255).contains(&image.len())
-        && image.starts_with(|first: char| first.is_ascii_alphanumeric())
-        && image.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/:@+".contains(&byte))
 }
 
 /// Fails with this detail unless the condition holds.

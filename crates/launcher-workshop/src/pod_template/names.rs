@@ -2,9 +2,9 @@
 
 use k8s_openapi::api::core::v1::{Container, EnvFromSource, EnvVarSource, Volume};
 use launcher_domain::PodTemplateKind::{self, *};
+use launcher_domain::template::join;
 
 use super::PodTemplate;
-use super::shape::child;
 
 /// Resource of each container that needs no entry: the writable layer, logs and emptyDir volumes on the node's disk.
 const EPHEMERAL_STORAGE: &str = "ephemeral-storage";
@@ -23,10 +23,10 @@ pub struct NameReference {
 pub(super) fn of(template: &PodTemplate) -> Vec<NameReference> {
     let mut found = Vec::new();
     for name in template.annotations.keys() {
-        add(&mut found, child("/metadata/annotations", name), Annotation, Some(name));
+        add(&mut found, join("/metadata/annotations", name), Annotation, Some(name));
     }
     for name in template.labels.keys() {
-        add(&mut found, child("/metadata/labels", name), Label, Some(name));
+        add(&mut found, join("/metadata/labels", name), Label, Some(name));
     }
     let spec = &template.spec;
     for (index, volume) in spec.volumes.iter().flatten().enumerate() {
@@ -83,7 +83,7 @@ fn of_container(container: &Container, pointer: &str, found: &mut Vec<NameRefere
     let Some(resources) = &container.resources else { return };
     for (field, amounts) in [("limits", &resources.limits), ("requests", &resources.requests)] {
         for name in amounts.iter().flat_map(|amounts| amounts.keys()).filter(|name| *name != EPHEMERAL_STORAGE) {
-            add(found, child(&format!("{pointer}/resources/{field}"), name), Resource, Some(name));
+            add(found, join(&format!("{pointer}/resources/{field}"), name), Resource, Some(name));
         }
     }
 }

@@ -5,11 +5,10 @@ use std::collections::BTreeSet;
 use k8s_openapi::api::core::v1::{Container, EnvVar, Volume, VolumeMount};
 use launcher_domain::names::is_dns_label;
 use launcher_domain::quantity::{Quantity, QuantityError};
-use launcher_domain::template::{is_identifier, is_reserved_variable};
+use launcher_domain::template::{is_identifier, is_reserved_variable, join};
 use launcher_domain::{FieldError, FieldRule};
 
 use super::PodTemplate;
-use super::shape::child;
 
 pub const APP_CONTAINER: &str = "app";
 /// Name of the init container that places course material, and of the volume that belongs to it. Not `material`: pod
@@ -55,7 +54,7 @@ pub(super) fn check(template: &PodTemplate, variables: &BTreeSet<&str>) -> Vec<F
     let mut errors = Vec::new();
     for (field, entries) in [("annotations", &template.annotations), ("labels", &template.labels)] {
         for name in entries.keys().filter(|name| is_reserved_key(name)) {
-            errors.push(reserved(child(&format!("/metadata/{field}"), name), name));
+            errors.push(reserved(join(&format!("/metadata/{field}"), name), name));
         }
     }
     let spec = &template.spec;
@@ -207,7 +206,7 @@ fn check_resources(container: &Container, pointer: &str, errors: &mut Vec<FieldE
     let Some(resources) = &container.resources else { return };
     for (field, amounts) in [("limits", &resources.limits), ("requests", &resources.requests)] {
         for (name, amount) in amounts.iter().flatten() {
-            let place = child(&format!("{pointer}/resources/{field}"), name);
+            let place = join(&format!("{pointer}/resources/{field}"), name);
             if OWN_RESOURCES.contains(&&**name) {
                 errors.push(FieldError::new(place, FieldRule::PodTemplateResource { name: name.clone() }));
             } else if let Err(QuantityError(text)) = Quantity::parse(&amount.0) {

@@ -1,5 +1,6 @@
 //! The fields that a pod template can set, and its conversion to the types of Kubernetes.
 
+use launcher_domain::template::join;
 use launcher_domain::{FieldError, FieldRule, PodTemplateObject};
 use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
@@ -109,7 +110,7 @@ fn walk(value: &Value, shape: &Shape, pointer: &str, errors: &mut Vec<FieldError
     match (shape, value) {
         (Object(fields), Value::Object(object)) => {
             for (name, value) in object {
-                let pointer = child(pointer, name);
+                let pointer = join(pointer, name);
                 match fields.iter().find(|(known, _)| known == name) {
                     Some((_, shape)) => walk(value, shape, &pointer, errors),
                     None => errors.push(FieldError::new(pointer, not_here(fields))),
@@ -143,7 +144,7 @@ fn compare(written: &Value, known: &Value, pointer: &str, errors: &mut Vec<Field
     match (written, known) {
         (Value::Object(written), Value::Object(known)) => {
             for (name, value) in written {
-                let pointer = child(pointer, name);
+                let pointer = join(pointer, name);
                 match known.get(name) {
                     Some(known) => compare(value, known, &pointer, errors),
                     None => {
@@ -162,16 +163,11 @@ fn compare(written: &Value, known: &Value, pointer: &str, errors: &mut Vec<Field
     }
 }
 
-/// Returns the JSON pointer of a field of the object at `pointer`.
-pub(super) fn child(pointer: &str, name: &str) -> String {
-    format!("{pointer}/{}", name.replace('~', "~0").replace('/', "~1"))
-}
-
 /// Returns the JSON pointer of the place where the parser stopped.
 pub(super) fn pointer_of(path: &Path) -> String {
     path.iter().fold(String::new(), |pointer, segment| match segment {
         Segment::Seq { index } => format!("{pointer}/{index}"),
-        Segment::Map { key } => child(&pointer, key),
+        Segment::Map { key } => join(&pointer, key),
         Segment::Enum { .. } | Segment::Unknown => pointer,
     })
 }

@@ -8,8 +8,7 @@ use rustix::fs::statvfs;
 
 use super::clock::{Reading, now};
 use super::report::{Finding, fail, ok, warning};
-use crate::doctor::report::DatabaseFacts;
-use crate::doctor::report::{QUERY_TIMEOUT, Section, within};
+use crate::doctor::report::{DatabaseFacts, QUERY_TIMEOUT, Section, within};
 use crate::settings::ServeSettings;
 
 /// Remedy for a database that answers only some queries.

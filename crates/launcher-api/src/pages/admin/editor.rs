@@ -168,7 +168,7 @@ pub(crate) async fn new<A: Into<Author>>(author: A, Query(query): Query<NewQuery
     if query.from.is_empty() {
         form = form.fitted(t, &visitor.sizes());
     }
-    form.controls.template_id = visitor.launcher.draw_template_id().to_string();
+    form.controls.template_id = visitor.launcher.draw_id().to_string();
     page(&Editor::new(visitor, Purpose::New, form).page(&FormErrors::default()))
 }
 
@@ -188,7 +188,7 @@ pub(crate) async fn create<A: Into<Author>>(author: A, Fields(form): Fields<Temp
         ControlFlow::Break(answer) => return answer,
     };
     let launcher = &editor.visitor.launcher;
-    let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_template_id());
+    let drawn = Uuid::try_parse(&editor.form.controls.template_id).unwrap_or_else(|_| launcher.draw_id());
     match create_with_slug(&editor, drawn, body).await {
         Ok(template) => Ok(forms::redirect(&editor.after_save(template.template_id))),
         Err(error) => editor.failed(error),
