@@ -23,11 +23,8 @@ pub(super) fn routes() -> Routes {
 }
 
 /// Read the OpenAPI document
-#[utoipa::path(
-    get, path = "/openapi.json", operation_id = "readOpenapi", tag = "reference",
-    responses((status = 200, description = "This document.", body = Object, content_type = "application/json")),
-    extensions(("x-problems" = json!([])))
-)]
+#[utoipa::path(get, path = "/openapi.json", operation_id = "readOpenapi", tag = "reference",
+    responses((status = 200, description = "This document.", body = Object, content_type = "application/json")))]
 pub(crate) async fn read_openapi(State(state): State<AppState>, headers: HeaderMap) -> Response {
     state.openapi.response(&headers, "application/json")
 }
@@ -44,12 +41,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// Browse the API
-#[utoipa::path(
-    get, path = "/docs", operation_id = "browseApi", tag = "reference",
+#[utoipa::path(get, path = "/docs", operation_id = "browseApi", tag = "reference",
     responses((status = 200, description = "A page to browse and try the API.", body = String,
-        content_type = "text/html")),
-    extensions(("x-problems" = json!([])))
-)]
+            content_type = "text/html")))]
 pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
     let files = state.api_path("/docs");
     let mut main = String::from("<div class=\"reference\"><h1>API</h1>");
@@ -109,12 +103,9 @@ const TABLE: &str =
     "<div class=\"table-wrap\" role=\"region\" aria-label=\"Members\" tabindex=\"0\"><table class=\"data\">";
 
 /// Read the reference of problems
-#[utoipa::path(
-    get, path = "/problems", operation_id = "readProblems", tag = "reference",
+#[utoipa::path(get, path = "/problems", operation_id = "readProblems", tag = "reference",
     responses((status = 200, description = "Each code, with its cause and remedy.", body = String,
-        content_type = "text/html")),
-    extensions(("x-problems" = json!([])))
-)]
+            content_type = "text/html")))]
 pub(crate) async fn read_problems(State(state): State<AppState>) -> Response {
     static REFERENCE: LazyLock<String> = LazyLock::new(render_reference);
     let document = Document {

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, RequestBody,
-    TemplateId, etag, idempotency_key, is_unchanged, list_page,
+    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, etag, idempotency_key,
+    is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageTemplates, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
@@ -53,15 +53,9 @@ pub(super) fn routes() -> Routes {
 ///
 /// Every user may call it. Users get the active templates that are not unlisted, admins get all templates. Newest first.
 /// `command`, `args` and `env` are empty unless the caller is an admin.
-#[utoipa::path(
-    get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
-    params(
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
+    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"]))))]
 pub(crate) async fn list_templates(
     call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
@@ -77,18 +71,10 @@ pub(crate) async fn list_templates(
 /// Create a template
 ///
 /// Only admins may call it.
-#[utoipa::path(
-    post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
+#[utoipa::path(post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
     request_body = TemplateBody,
-    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(
-        ("Location" = String, description = "The path of the template."),
-        ("ETag" = String, description = "The version, for `If-Match`."),
-    ))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(("Location"),
+            ("ETag")))), extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn create_template(
     manager: Allowed<ManageTemplates>,
     Body(body): Body<JsonObject>,
@@ -102,21 +88,10 @@ pub(crate) async fn create_template(
 ///
 /// Every user may read every template, also an archived or unlisted one. `command`, `args` and `env` are empty unless the
 /// caller is an admin.
-#[utoipa::path(
-    get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-None-Match" = Option<String>, Header,
-            description = "ETags that the caller has. The response is 304 if one is current."),
-    ),
-    responses(
-        (status = 200, description = "The template.", body = WorkshopTemplateResponse,
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-        (status = 304, description = "The caller has the current version.",
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-    ),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
+    responses((status = 200, description = "The template.", body = WorkshopTemplateResponse, headers(("ETag"))),
+        (status = 304, description = "The caller has the current version.", headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-None-Match"]))))]
 pub(crate) async fn read_template(
     call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
@@ -135,20 +110,11 @@ pub(crate) async fn read_template(
 ///
 /// Only admins may call it. Fields that are absent from the body take their defaults. The body may be a template as it
 /// was read: read-only fields with their current values are ignored. Running workshops do not change.
-#[utoipa::path(
-    put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     request_body = TemplateReplacement,
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn update_template(
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -171,20 +137,11 @@ pub(crate) async fn update_template(
 ///
 /// Only admins may call it. The body is a JSON merge patch (RFC 7396): absent fields do not change, and `null` restores
 /// the default of a field or removes a variable of `env`. Running workshops do not change.
-#[utoipa::path(
-    patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
     request_body(content = TemplatePatch, content_type = "application/merge-patch+json"),
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn patch_template(
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -246,15 +203,9 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
 ///
 /// Only admins may call it. Removes the template from the catalog. Running workshops keep running. A repeated request
 /// changes nothing. A PUT with `"active": true` restores the template.
-#[utoipa::path(
-    delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
     responses((status = 204, description = "The template is archived.")),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch])))
-)]
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn archive_template(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -270,28 +221,15 @@ pub(crate) async fn archive_template(
 /// Creates an instance in state queued, which the caller owns, and responds at once. Every user may
 /// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them. A
 /// repository is refused unless its URL begins with an address that the template allows.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
-            description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
-    ),
+#[utoipa::path(post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
     request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
-    responses(
-        (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
-            headers(("Location" = String, description = "The path of the instance."))),
+    responses((status = 201, description = "The new instance.", body = WorkshopInstanceResponse, headers(("Location"))),
         (status = 200, description = "The instance that an earlier launch with the same key created.",
-            body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
-    ),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive,
-        ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields,
-        ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused, ProblemCode::TooManyLaunches,
-        ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable
-    ])))
-)]
+            body = WorkshopInstanceResponse, headers(("Location")))),
+    extensions(("x-parameters" = json!(["Idempotency-Key"])),
+        ("x-problems" = json!([ProblemCode::TemplateInactive, ProblemCode::InstanceLimitReached,
+            ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached, ProblemCode::IdempotencyKeyReused,
+            ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable]))))]
 pub(crate) async fn launch_template(
     call: Call,
     TemplateId(id): TemplateId,
@@ -328,17 +266,10 @@ pub(crate) async fn launch(
 /// Only admins may call it. Extends each running instance until `until`, but not beyond its
 /// `extension.latest_expires_at`, unless `beyond_maximum` is true. No instance expires earlier than before. A repeated request changes nothing. If a
 /// request fails, some instances may already be extended: repeat the request.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
     request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ExtendedInstanceResponse])),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            body = [ExtendedInstanceResponse])), extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn extend_template(
     call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
@@ -353,12 +284,10 @@ pub(crate) async fn extend_template(
 /// Only admins may call it. A change of `max_lifetime_seconds` does not change instances that were launched before. This
 /// request applies the current value to each instance that has not ended and has a smaller one. No `expires_at` changes. A
 /// repeated request changes nothing. If a request fails, some instances may already be changed: repeat the request.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/apply-maximum", operation_id = "applyMaximumLifetime", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/apply-maximum", operation_id = "applyMaximumLifetime",
+    tag = "templates",
     responses((status = 200, description = "The changed instances, newest first.", body = [RaisedMaximumResponse])),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn apply_maximum(
     call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
@@ -367,7 +296,7 @@ pub(crate) async fn apply_maximum(
     let response = |instance: Instance| RaisedMaximumResponse {
         max_lifetime_seconds: instance.max_lifetime_seconds(),
         k8s_name: instance.k8s_name,
-        owner_email: instance.owner_email,
+        owner_email: instance.owner_email.to_string(),
     };
     Ok(Json(changed.into_iter().map(response).collect()))
 }
@@ -376,11 +305,9 @@ pub(crate) async fn apply_maximum(
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RaisedMaximumResponse {
     /// Name of the instance in paths.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// The new maximum lifetime.
     #[schema(example = 36000)]
     max_lifetime_seconds: u32,
@@ -406,15 +333,11 @@ impl RequestBody for ExtendAllBody {}
 /// Only admins may call it. Loads a public source without placing its files, as a workshop would, and within the same rules
 /// of the network. The response says what was found, or why the source was not found. A check takes at most 30 seconds. A
 /// source with more than 256 MiB is found without its number of files.
-#[utoipa::path(
-    post, path = "/templates/check-material", operation_id = "checkMaterial", tag = "templates",
+#[utoipa::path(post, path = "/templates/check-material", operation_id = "checkMaterial", tag = "templates",
     request_body = MaterialCheckBody,
     responses((status = 200, description = "The result.", body = MaterialCheckResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::FleetWithoutChecks, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields, ProblemCode::TooManyChecks
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutChecks,
+            ProblemCode::TooManyChecks]))))]
 pub(crate) async fn check_material(
     call: Allowed<ManageTemplates>,
     Body(body): Body<JsonObject>,
@@ -430,19 +353,18 @@ pub(crate) struct MaterialCheckResponse {
     /// True if the source was found.
     found: bool,
     /// Branch or tag of a repository; null for an archive, or if the server does not say the default branch.
-    #[schema(required, example = "main")]
+    #[schema(example = "main")]
     r#ref: Option<String>,
     /// Commit id of a repository, or SHA-256 of an archive; null if the source was not found.
-    #[schema(required, example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
+    #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     version: Option<String>,
     /// Number of files; null if the source was not found, or is too large for a check.
-    #[schema(required, example = 12)]
+    #[schema(example = 12)]
     files: Option<u64>,
     /// Bytes of all files; null if `files` is null.
-    #[schema(required, example = 34567)]
+    #[schema(example = 34567)]
     bytes: Option<u64>,
     /// Why the source was not found, in English; null if it was found.
-    #[schema(required)]
     message: Option<String>,
 }
 
@@ -458,14 +380,9 @@ impl From<MaterialFinding> for MaterialCheckResponse {
 ///
 /// Only admins may call it. Says if the image is on the server of the container fleet, so that a launch needs no
 /// download. Other fleets do not manage images.
-#[utoipa::path(
-    get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
     responses((status = 200, description = "The state of the image.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutImages]))))]
 pub(crate) async fn read_template_image(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -478,14 +395,10 @@ pub(crate) async fn read_template_image(
 /// Only admins may call it. The container fleet pulls the image in the background: follow its state with a GET of
 /// `/templates/{template_id}/image`. A repeated request changes nothing while the image is being pulled, or if it is
 /// ready. Other fleets do not manage images.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage",
+    tag = "templates",
     responses((status = 202, description = "The state of the image after the request.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutImages]))))]
 pub(crate) async fn pull_template_image(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -672,17 +585,14 @@ fn nullable(schema: &mut Value) {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtendedInstanceResponse {
     /// Name of the instance in paths.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     outcome: ExtensionOutcomeName,
     /// Code of the reason, if the outcome is `refused`; null otherwise.
-    #[schema(required, example = "lifetime-limit-reached")]
+    #[schema(example = "lifetime-limit-reached")]
     denied_reason: Option<&'static str>,
     /// Expiry after the request; null if the instance does not run any more.
-    #[schema(required, format = DateTime, example = "2026-03-02T12:30:00.000Z")]
     expires_at: Option<String>,
 }
 
@@ -706,7 +616,8 @@ impl From<Extension> for ExtendedInstanceResponse {
             ExtensionOutcome::Unchanged => (ExtensionOutcomeName::Unchanged, None),
             ExtensionOutcome::Refused(error) => (ExtensionOutcomeName::Refused, Some(error.code())),
         };
-        Self { k8s_name, owner_email, outcome, denied_reason, expires_at: expires_at.map(rfc3339) }
+        let (owner_email, expires_at) = (owner_email.to_string(), expires_at.map(rfc3339));
+        Self { k8s_name, owner_email, outcome, denied_reason, expires_at }
     }
 }
 
@@ -716,10 +627,9 @@ pub(crate) struct TemplateImageResponse {
     state: ImageStateName,
     /// Downloaded part of the image in percent, if the state is `pulling`; 100 while the server unpacks the image. Null
     /// in other states.
-    #[schema(required, minimum = 0, maximum = 100)]
+    #[schema(minimum = 0, maximum = 100)]
     percent: Option<u32>,
     /// Reason of the failure, if the state is `failed`; null otherwise.
-    #[schema(required)]
     reason: Option<ReasonResponse>,
 }
 
