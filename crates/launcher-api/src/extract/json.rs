@@ -47,9 +47,7 @@ impl<S: Send + Sync, T: RequestBody> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_json = is_media_type(request.headers(), &[JSON]);
-        let bytes = read(request).await?;
-        if is_json == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+        required(request, &[JSON]).await.map(Self)
     }
 }
 
@@ -57,10 +55,14 @@ impl<S: Send + Sync> FromRequest<S> for MergePatch {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_patch = is_media_type(request.headers(), &[MERGE_PATCH, JSON]);
-        let bytes = read(request).await?;
-        if is_patch == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+        required(request, &[MERGE_PATCH, JSON]).await.map(Self)
     }
+}
+
+async fn required<T: RequestBody>(request: Request, media_types: &[&str]) -> Result<T, Problem> {
+    let is_declared = is_media_type(request.headers(), media_types);
+    let bytes = read(request).await?;
+    if is_declared == Some(true) { parse(&bytes) } else { Err(wrong_media_type()) }
 }
 
 impl<S: Send + Sync, T: RequestBody + Default> FromRequest<S> for OptionalJson<T> {

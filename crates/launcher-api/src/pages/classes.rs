@@ -46,7 +46,7 @@ impl ClassLink {
                 ClassClosure::Over => "class-state-over",
             })
         });
-        let role = access.role().map(|role| t.role(role));
+        let role = access.role().map(|role| t.named("role-{}", role.as_str()));
         Self { name: content.name.clone(), path: path(access), role, closure }
     }
 }

@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn english_texts_of_the_domain_are_those_of_the_api() {
         let (t, failure) = (Language::english(), FailureCode::Evicted);
-        assert_eq!(t.failure(failure), failure.message());
+        assert_eq!(t.named("failure-{}", failure.as_str()), failure.message());
         let reason = FailureReason::new(failure, None);
         assert_eq!(t.failure_remedy(&reason, false), failure.remedy());
         for (prefix, texts) in [("failure-detail", FailureDetail::TEXTS), ("field-rule", FieldRule::TEXTS)] {

@@ -4,15 +4,33 @@ use askama::Template;
 use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_service::{BulkOutcome, BulkResult, Extension, ExtensionOutcome};
+use serde::Deserialize;
 
 use crate::pages::language::Around;
 use crate::pages::view::{Choice, Instant};
 use crate::pages::{Language, PageResult, Shell, Text, assets, notices, page};
+use crate::problem::{Problem, ProblemCode};
 
 /// Distance between two times to which a class can be extended, in seconds.
 const STEP_SECONDS: i64 = 1800;
 /// Number of full and half hours to which a class can be extended: those of 8 hours.
 const STEPS: i64 = 16;
+
+/// Form of an extension of many workshops, with the time in RFC 3339.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExtendAll {
+    until: String,
+    /// Not empty if the reader confirmed to exceed the maximum lifetime of the listed workshops.
+    beyond_maximum: String,
+}
+
+impl ExtendAll {
+    pub(crate) fn read(&self, t: Language) -> Result<(Timestamp, Bound), Problem> {
+        let invalid = |_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid"));
+        Ok((self.until.parse().map_err(invalid)?, Bound::new(!self.beyond_maximum.is_empty())))
+    }
+}
 
 /// The report of an action.
 #[derive(Debug, Template)]

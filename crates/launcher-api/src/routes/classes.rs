@@ -6,7 +6,8 @@ use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Audience, ClassAccess, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JoinRules, JsonObject, Member,
+    Audience, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JoinRules,
+    JsonObject, Member,
 };
 use launcher_service::{InstanceFilter, ListedInstance, MemberDraft, NewClass, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -27,12 +28,13 @@ use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
 use crate::routes::instances::{ExtendBody, ReasonResponse, WorkshopInstanceResponse};
 use crate::routes::templates::{
-    Launched, TemplateBody, TemplateReplacement, WorkshopTemplateResponse, launch, remove_read_only,
+    self, Launched, TemplateBody, TemplateReplacement, WorkshopTemplateResponse, launch, with_read_only,
+    written_version,
 };
 use crate::state::Call;
 use crate::wire::{ClassRoleName, LaunchBody, MemberSourceName, StateName, named_schema, rfc3339};
 
-type Changed<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
+type Changed = ([(HeaderName, HeaderValue); 1], Json<ClassResponse>);
 
 pub(super) fn routes() -> Routes {
     vec![
@@ -131,12 +133,12 @@ pub(crate) async fn update_class(
     call: InClass<EditClass>,
     if_match: IfMatch,
     Body(body): Body<JsonObject>,
-) -> Result<Changed<ClassResponse>, Problem> {
+) -> Result<Changed, Problem> {
     let expected = if_match.required(call.access.class().version, ProblemCode::ClassVersionMismatch)?;
     Ok(changed(&call.launcher.update_class(&call.access, &body, expected).await?))
 }
 
-fn changed(access: &ClassAccess) -> Changed<ClassResponse> {
+fn changed(access: &ClassAccess) -> Changed {
     ([(ETAG, etag(access.class().version))], Json(ClassResponse::from(access)))
 }
 
@@ -211,7 +213,8 @@ pub(crate) async fn list_class_templates(call: InClass<ReadClass>, mut query: Li
     let page = query.page()?;
     let path = query.finish(&call, &format!("/classes/{}/templates/", call.access.class().content.slug))?;
     let rows = call.launcher.templates(&call.access, &page).await?;
-    let response = |template| WorkshopTemplateResponse::in_class(template, &call.access);
+    let shows_all = call.access.allows(ClassAction::ManageTemplates);
+    let response = |template| WorkshopTemplateResponse::new(template, shows_all);
     Ok(list_page(rows, &page, &path, |template| template.template_id, response))
 }
 
@@ -230,9 +233,7 @@ pub(crate) async fn create_class_template(
     let template = call.launcher.create_template(&call.access, &body).await?;
     let class = &call.access.class().content.slug;
     let location = call.api_path(&format!("/classes/{class}/templates/{}", template.template_id));
-    let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::in_class(template, &call.access));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
+    Ok((StatusCode::CREATED, [(LOCATION, location)], templates::changed(template, true)).into_response())
 }
 
 /// Read a template of a class
@@ -245,9 +246,9 @@ pub(crate) async fn create_class_template(
 pub(crate) async fn read_class_template(
     call: InClass<ReadClass>,
     TemplateId(id): TemplateId,
-) -> Result<Changed<WorkshopTemplateResponse>, Problem> {
+) -> Result<templates::Changed, Problem> {
     let template = call.launcher.template(&call.access, id).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::in_class(template, &call.access))))
+    Ok(templates::changed(template, call.access.allows(ClassAction::ManageTemplates)))
 }
 
 /// Replace a template of a class
@@ -264,16 +265,13 @@ pub(crate) async fn update_class_template(
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     Body(mut body): Body<JsonObject>,
-) -> Result<Changed<WorkshopTemplateResponse>, Problem> {
+) -> Result<templates::Changed, Problem> {
     let current = call.launcher.template(&call.access, id).await?;
     let expected = if_match.required(current.version, ProblemCode::VersionMismatch)?;
-    // A body with the version or the time of the last change changes only this version.
-    let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
-    let expected_version = expected.or_else(|| names_version.then_some(current.version));
-    remove_read_only(&mut body, &json!(WorkshopTemplateResponse::in_class(current, &call.access)))?;
+    let expected_version = written_version(&mut body, current, true, expected)?;
     let update = TemplateUpdate { body, expected_version };
     let template = call.launcher.update_template(&call.access, id, update).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::in_class(template, &call.access))))
+    Ok(templates::changed(template, true))
 }
 
 /// Archive a template of a class
@@ -406,38 +404,23 @@ named_schema! {
     type ClassReplacement = "ClassReplacement"
 }
 
+/// Fields of a class that only the service sets: name, and schema in a response.
+const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+    ("class_id", "string", "uuid", "The identifier."),
+    ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
+    ("created_by", "string", "email", "The person who created the class. For information only."),
+    ("created_at", "string", "date-time", "Time of the creation."),
+    ("updated_at", "string", "date-time", "Time of the last change."),
+];
+
 /// Returns the schemas of classes (JSON Schema 2020-12), by name.
 pub(crate) fn class_schemas() -> [(&'static str, Value); 4] {
-    let mut response = ClassContent::schema(Audience::Response);
+    let mut response = with_read_only(ClassContent::schema(Audience::Response), &READ_ONLY);
     let roles: Vec<_> = ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect();
-    let fields = [
-        ("class_id", json!({ "type": "string", "format": "uuid", "description": "The identifier." })),
-        (
-            "role",
-            json!({
-                "type": ["string", "null"], "enum": roles,
-                "description": "Role of the caller; null for an admin without a role in the class.",
-            }),
-        ),
-        (
-            "version",
-            json!({ "type": "integer", "format": "int64",
-            "description": "Starts at 1 and increases with each change. The ETag contains it." }),
-        ),
-        (
-            "created_by",
-            json!({ "type": "string", "format": "email",
-            "description": "The person who created the class. For information only." }),
-        ),
-        ("created_at", json!({ "type": "string", "format": "date-time", "description": "Time of the creation." })),
-        ("updated_at", json!({ "type": "string", "format": "date-time", "description": "Time of the last change." })),
-    ];
-    for (name, schema) in fields {
-        response["properties"][name] = schema;
-        if let Some(required) = response["required"].as_array_mut() {
-            required.push(name.into());
-        }
-    }
+    response["properties"]["role"] = json!({
+        "type": ["string", "null"], "enum": roles,
+        "description": "Role of the caller; null for an admin without a role in the class.",
+    });
     let mut replacement = ClassContent::schema(Audience::Request);
     replacement["examples"] = json!([{ "name": "Statistics 101", "max_workshops": 40 }]);
     let mut body = replacement.clone();

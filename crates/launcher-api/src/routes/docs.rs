@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::brand::Brand;
 use crate::compression::SharedText;
-use crate::problem::{Problem, reference};
+use crate::problem::{Problem, REFERENCE};
 use crate::routes::Routes;
 use crate::state::AppState;
 
@@ -107,12 +107,12 @@ const TABLE: &str =
     responses((status = 200, description = "Each code, with its cause and remedy.", body = String,
             content_type = "text/html")))]
 pub(crate) async fn read_problems(State(state): State<AppState>) -> Response {
-    static REFERENCE: LazyLock<String> = LazyLock::new(render_reference);
+    static RENDERED: LazyLock<String> = LazyLock::new(render_reference);
     let document = Document {
         path: "/problems",
         title: "Problems",
         head: "",
-        main: &REFERENCE,
+        main: &RENDERED,
         scripts: "",
         content_policy: PROBLEMS_POLICY,
     };
@@ -123,7 +123,7 @@ fn render_reference() -> String {
     let options = pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_HEADING_ATTRIBUTES;
     let mut html = String::from("<div class=\"reference\">");
     // The heading of each section is the code of a problem. The code is also the anchor of the section.
-    let anchored: String = reference().lines().map(|line| anchored(line) + "\n").collect();
+    let anchored: String = REFERENCE.lines().map(|line| anchored(line) + "\n").collect();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
     html.push_str("</div>");
     // A narrow window scrolls the table instead of the page.

@@ -17,7 +17,7 @@ use crate::routes::instances::WorkshopInstanceResponse;
 use crate::state::Call;
 
 /// Delay after which clients reconnect when a stream has ended.
-const RETRY: Duration = Duration::from_secs(2);
+pub(super) const RETRY: Duration = Duration::from_secs(2);
 /// Keep-alive interval. Proxies close a stream without data after a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 

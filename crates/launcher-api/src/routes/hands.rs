@@ -1,7 +1,6 @@
 //! `/classes/{class}/`: hands of members, and the message of a teacher to all.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::Json;
 use axum::response::sse::{Event, Sse};
@@ -19,11 +18,9 @@ use crate::extract::{Json as Body, MemberEmail, RequestBody};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
+use crate::routes::events::RETRY;
 use crate::state::Call;
 use crate::wire::rfc3339;
-
-/// Delay after which clients reconnect when a stream has ended.
-const RETRY: Duration = Duration::from_secs(2);
 
 pub(super) fn routes() -> Routes {
     vec![

@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{
-    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing,
-    MaterialFinding, Template, TemplateContent, TemplateSettings,
+    Audience, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, MaterialFinding, Template,
+    TemplateContent, TemplateSettings,
 };
 use launcher_service::{Catalog, Extension, ExtensionOutcome, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ use crate::state::Call;
 use crate::wire::{LaunchBody, named_schema, rfc3339};
 
 pub(crate) type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
-type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
+pub(super) type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Number of attempts if another request changes the template between reading and writing it.
 const ATTEMPTS: usize = 5;
@@ -64,7 +64,7 @@ pub(crate) async fn list_templates(
     let page = query.page()?;
     let path = query.finish(&call, "/templates/")?;
     let rows = call.launcher.templates(&call.caller, &page).await?;
-    let response = |template| WorkshopTemplateResponse::new(template, manager.as_ref().ok());
+    let response = |template| WorkshopTemplateResponse::new(template, manager.is_ok());
     Ok(list_page(rows, &page, &path, |template| template.template_id, response))
 }
 
@@ -81,7 +81,7 @@ pub(crate) async fn create_template(
 ) -> Result<Response, Problem> {
     let template = manager.launcher.create_template(&manager.caller, &body).await?;
     let location = manager.api_path(&format!("/templates/{}", template.template_id));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, &manager)).into_response())
+    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, true)).into_response())
 }
 
 /// Read a template
@@ -99,11 +99,10 @@ pub(crate) async fn read_template(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let template = call.launcher.template(&call.caller, id).await?;
-    let tag = [(ETAG, etag(template.version))];
     if is_unchanged(&headers, template.version) {
-        return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag(template.version))]).into_response());
     }
-    Ok((tag, Json(WorkshopTemplateResponse::new(template, manager.as_ref().ok()))).into_response())
+    Ok(changed(template, manager.is_ok()).into_response())
 }
 
 /// Replace a template
@@ -124,13 +123,10 @@ pub(crate) async fn update_template(
     let mut expected_version = if_match.expected_version(&manager, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
         let current = manager.launcher.template(&manager.caller, id).await?;
-        // A body with the version or the time of the last change changes only this version.
-        let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
-        expected_version = expected_version.or_else(|| names_version.then_some(current.version));
-        remove_read_only(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
+        expected_version = written_version(&mut body, current, true, expected_version)?;
     }
     let update = TemplateUpdate { body, expected_version };
-    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, &manager))
+    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, true))
 }
 
 /// Change fields of a template
@@ -152,26 +148,37 @@ pub(crate) async fn patch_template(
     for _ in 0..ATTEMPTS {
         let before = manager.launcher.template(&manager.caller, id).await?;
         let expected_version = Some(required.unwrap_or(before.version));
-        let update = TemplateUpdate { body: patched(&before, patch.clone(), &manager)?, expected_version };
+        let update = TemplateUpdate { body: patched(&before, patch.clone())?, expected_version };
         match manager.launcher.update_template(&manager.caller, id, update).await {
             Err(ServiceError::VersionMismatch) if required.is_none() => {}
-            outcome => return Ok(changed(outcome?, &manager)),
+            outcome => return Ok(changed(outcome?, true)),
         }
     }
     Err(ServiceError::VersionMismatch.into())
 }
 
-fn changed(template: Template, manager: &Allowed<ManageTemplates>) -> Changed {
-    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(manager))))
+/// Returns a template with its ETag. Only people who may manage it get all settings.
+pub(super) fn changed(template: Template, shows_all: bool) -> Changed {
+    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, shows_all)))
+}
+
+/// Removes the read-only fields from a body that replaces a template, and returns the version that it changes: the
+/// expected one, or the current one if the body has the version or the time of the last change.
+pub(super) fn written_version(
+    body: &mut JsonObject,
+    current: Template,
+    shows_all: bool,
+    expected: Option<i64>,
+) -> Result<Option<i64>, Problem> {
+    let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
+    let version = expected.or_else(|| names_version.then_some(current.version));
+    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, shows_all)))?;
+    Ok(version)
 }
 
 /// Applies a patch to the fields that an admin can write.
-fn patched(
-    before: &Template,
-    mut patch: JsonObject,
-    manager: &Allowed<ManageTemplates>,
-) -> Result<JsonObject, Problem> {
-    remove_read_only(&mut patch, &json!(WorkshopTemplateResponse::new(before.clone(), Some(manager))))?;
+fn patched(before: &Template, mut patch: JsonObject) -> Result<JsonObject, Problem> {
+    remove_read_only(&mut patch, &json!(WorkshopTemplateResponse::new(before.clone(), true)))?;
     let mut body = Value::Object(TemplateContent::from(before).to_json());
     check_names(&body, &patch)?;
     json_patch::merge(&mut body, &Value::Object(patch));
@@ -409,7 +416,7 @@ pub(crate) async fn pull_template_image(
 
 /// Fields of a template that only the service sets: name, and schema in a response. A client may send them back as it
 /// has read them.
-pub(crate) const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+const READ_ONLY: [(&str, &str, &str, &str); 5] = [
     ("template_id", "string", "uuid", "The identifier in paths."),
     ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
     ("created_by", "string", "email", "The admin who created the template. For information only."),
@@ -421,7 +428,7 @@ pub(crate) const READ_ONLY: [(&str, &str, &str, &str); 5] = [
 ///
 /// # Errors
 /// 422 if a read-only field differs from the current value.
-pub(crate) fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
+fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
     let mut errors = Vec::new();
     for (field, ..) in READ_ONLY {
         if body.remove(field).is_some_and(|sent| sent != current[field]) {
@@ -447,17 +454,8 @@ pub(crate) struct WorkshopTemplateResponse {
 }
 
 impl WorkshopTemplateResponse {
-    /// Converts a template. Only a caller who may manage templates gets all settings.
-    pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
-        Self::with_settings(template, manager.is_some())
-    }
-
-    /// Converts a template of a class. Only a member who may manage its templates gets all settings.
-    pub(crate) fn in_class(template: Template, access: &ClassAccess) -> Self {
-        Self::with_settings(template, access.allows(ClassAction::ManageTemplates))
-    }
-
-    fn with_settings(template: Template, shows_all: bool) -> Self {
+    /// Converts a template. Only people who may manage it get all settings.
+    pub(crate) fn new(template: Template, shows_all: bool) -> Self {
         let Template {
             template_id,
             settings,
@@ -511,11 +509,13 @@ fn response_schema() -> Value {
     let mut schema = TemplateContent::schema(Audience::Response);
     schema["description"] =
         json!("A shared catalog entry. Times are RFC 3339 in UTC with milliseconds, durations in seconds.");
-    for (field, kind, format, about) in READ_ONLY {
+    with_read_only(schema, &READ_ONLY)
+}
+
+/// Adds the fields that only the service sets to the schema of a response.
+pub(super) fn with_read_only(mut schema: Value, fields: &[(&str, &str, &str, &str)]) -> Value {
+    for (field, kind, format, about) in fields {
         schema["properties"][field] = json!({ "type": kind, "format": format, "description": about });
-        if let Some(required) = schema["required"].as_array_mut() {
-            required.push(field.into());
-        }
     }
     schema
 }

@@ -171,8 +171,8 @@ impl Language {
     fn reason(self, entry: &Activity) -> Option<String> {
         let detail = entry.detail.as_deref()?;
         let text = match entry.action {
-            ActivityAction::Ended => self.end_reason(EndReason::parse(detail)?),
-            ActivityAction::Failed => self.failure(FailureCode::parse(detail)?),
+            ActivityAction::Ended => self.named("end-{}", EndReason::parse(detail)?.as_str()),
+            ActivityAction::Failed => self.named("failure-{}", FailureCode::parse(detail)?.as_str()),
             _ => return None,
         };
         Some(text.trim_end_matches(['.', '。']).to_owned())

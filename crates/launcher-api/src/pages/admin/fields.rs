@@ -243,25 +243,27 @@ static ICONS: Choices = Choices {
 };
 
 static APP_TYPES: Choices = Choices {
-    entries: |t| AppType::ALL.map(|kind| (kind.as_str(), t.app_type(kind))).into(),
+    entries: |t| AppType::ALL.map(|kind| (kind.as_str(), t.named("app-{}", kind.as_str()))).into(),
     refusal: Some("editor-not-a-kind"),
 };
 
 static SECURITY_PROFILES: Choices = Choices {
-    entries: |t| SecurityProfile::ALL.map(|profile| (profile.as_str(), t.security_profile(profile))).into(),
+    entries: |t| SecurityProfile::ALL.map(|profile| (profile.as_str(), t.named("profile-{}", profile.as_str()))).into(),
     refusal: Some("editor-not-a-profile"),
 };
 
 static STORAGE_KINDS: Choices = Choices {
     entries: |t| {
-        let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.storage_kind(kind)));
+        let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.named("storage-{}", kind.as_str())));
         std::iter::once(("", t.text("storage-none"))).chain(kinds).collect()
     },
     refusal: Some("editor-not-a-storage"),
 };
 
-static AT_EXPIRY: Choices =
-    Choices { entries: |t| AtExpiry::ALL.map(|effect| (effect.as_str(), t.at_expiry(effect))).into(), refusal: None };
+static AT_EXPIRY: Choices = Choices {
+    entries: |t| AtExpiry::ALL.map(|effect| (effect.as_str(), t.named("at-expiry-{}", effect.as_str()))).into(),
+    refusal: None,
+};
 
 impl Choices {
     fn parse(&self, t: Language, text: &str) -> Result<Option<Value>, String> {

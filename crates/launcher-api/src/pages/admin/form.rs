@@ -19,9 +19,9 @@ use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
 use crate::pages::admin::presets::{HOME, Preset};
 use crate::pages::admin::rows::{self, Column, List, Row};
 use crate::pages::language::Value as TextValue;
-use crate::pages::texts::sentence;
 use crate::pages::view::described;
 use crate::pages::{Language, Text};
+use crate::problem::sentence;
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;

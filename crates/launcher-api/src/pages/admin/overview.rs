@@ -71,8 +71,11 @@ pub(crate) async fn show(visitor: Allowed<ListAllInstances, Visitor>) -> PageRes
 }
 
 fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
-    let tile =
-        |(state, count): &(InstanceState, u64)| Tile { state: *state, label: t.state_name(*state), count: *count };
+    let tile = |(state, count): &(InstanceState, u64)| Tile {
+        state: *state,
+        label: t.named("state-{}", state.as_str()),
+        count: *count,
+    };
     // Most installations have no workshops that can be paused.
     let is_shown = |(state, count): &&(InstanceState, u64)| {
         *count > 0 || !matches!(state, InstanceState::Suspending | InstanceState::Suspended)

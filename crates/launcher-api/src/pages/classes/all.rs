@@ -1,21 +1,19 @@
 //! Actions on all workshops of a class: launch, extend, pause, end. Each asks first, and reports the result for each person.
 
 use askama::Template;
-use jiff::Timestamp;
-use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassAction, ClassRole, InstanceState, Template as ClassTemplate};
 use launcher_service::{BulkResult, Page, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::classes::board::live_instances;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Room, notify, render};
 use crate::pages::classes::{ROWS, path};
-use crate::pages::report::{Place, Report, times};
+use crate::pages::report::{ExtendAll, Place, Report, times};
 use crate::pages::view::Choice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, notices, page};
 use crate::permission::{EndInClass, ExtendInClass, InClass, LaunchForMembers};
-use crate::problem::{Problem, ProblemCode};
+use crate::problem::ProblemCode;
 
 /// The question before an action.
 #[derive(Debug, Template)]
@@ -93,23 +91,10 @@ pub(crate) async fn confirm_extend(visitor: InClass<ExtendInClass, Visitor>) -> 
     page(&AllPage { choice, ..AllPage::new(&visitor, &visitor.access, "extend", running.len()) })
 }
 
-/// Form with the time in RFC 3339.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ExtendAll {
-    until: String,
-    /// Not empty if the teacher confirmed to exceed the maximum lifetime of the listed workshops.
-    beyond_maximum: String,
-}
-
 /// `POST /classes/{class}/extend`. A repeated request changes nothing.
 pub(crate) async fn extend(visitor: InClass<ExtendInClass, Visitor>, Fields(form): Fields<ExtendAll>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
-    let until: Timestamp = form
-        .until
-        .parse()
-        .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid")))?;
-    let bound = Bound::new(!form.beyond_maximum.is_empty());
+    let (until, bound) = form.read(t)?;
     let results = visitor.launcher.extend_all_in_class(access, until, bound).await?;
     let beyond = access.allows(ClassAction::End).then(|| format!("{}/extend", path(access)));
     Report::of_extension(t, place(&visitor, access), &results, (until, bound), beyond).page()
@@ -185,6 +170,5 @@ async fn report(
         let notice = Some(notices::needs_values(visitor.t));
         return render(visitor, access, ProblemCode::InvalidFields.status(), Room { notice, ..Room::default() }).await;
     }
-    let Some((status, notice)) = notices::of(visitor.t, &error, true) else { return Err(error.into()) };
-    render(visitor, access, status, Room { notice: Some(notice), ..Room::default() }).await
+    notify(visitor, access, error).await
 }

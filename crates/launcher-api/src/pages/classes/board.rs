@@ -14,12 +14,12 @@ use launcher_service::{Attendance, InstanceFilter, ListedInstance, Page, Service
 use serde::Deserialize;
 
 use crate::extract::InstanceName;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::notify;
 use crate::pages::classes::{ROWS, path};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::{Choice, Instant};
-use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, notices, page};
+use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, page};
 use crate::permission::{EndInClass, ExtendInClass, InClass, ReadClass, WatchClass};
 use crate::problem::Problem;
 
@@ -151,7 +151,7 @@ impl RowWorkshop {
             state: instance.state,
             state_text: t.state(listed, instance.report.start_progress),
             failure: instance.failure().map(|failure| t.failure_message(&failure)),
-            trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),
+            trouble: instance.material_trouble().map(|trouble| t.named("material-short-{}", trouble.as_str())),
             ends: ends.map(|end| Instant::new(t, end)),
             used: listed.used_at.filter(|_| instance.state == InstanceState::Running).map(|at| Instant::new(t, at)),
             expected_expires_at: ends.map(|end| end.to_string()).unwrap_or_default(),
@@ -280,7 +280,7 @@ pub(super) async fn rows(visitor: &Visitor, access: &ClassAccess) -> Result<Vec<
         let left = present.and_then(|present| present.last_end).filter(|_| workshops.is_empty());
         let role_text = match role {
             Some(ClassRole::Student) => None,
-            Some(role) => Some(t.role(role)),
+            Some(role) => Some(t.named("role-{}", role.as_str())),
             None => Some(t.text("role-none")),
         };
         Row {
@@ -373,6 +373,5 @@ pub(crate) async fn end(
 /// Returns to the room after an action, with a notice if it failed.
 async fn answer(visitor: &Visitor, access: &ClassAccess, outcome: Result<(), ServiceError>) -> PageResult {
     let Err(error) = outcome else { return Ok(forms::redirect(&path(access))) };
-    let Some((status, notice)) = notices::of(visitor.t, &error, true) else { return Err(error.into()) };
-    render(visitor, access, status, Room { notice: Some(notice), ..Room::default() }).await
+    notify(visitor, access, error).await
 }

@@ -1,14 +1,13 @@
 //! News of a class on its page: the message to all, the hand of the reader, and for those who answer them the hands of all.
 
 use askama::Template;
-use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
 use crate::pages::classes::path;
-use crate::pages::classes::room::{Form, Room, render};
+use crate::pages::classes::room::{Form, Room, refuse};
 use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
@@ -146,12 +145,10 @@ pub(crate) struct MessageForm {
 pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): Fields<MessageForm>) -> PageResult {
     match visitor.launcher.send_message(&visitor.access, &form.text).await {
         Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
-        Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
-            let room = Room { message: form.text, errors, open: Some(Form::Message), ..Room::default() };
-            render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
+        Err(error) => {
+            let room = Room { message: form.text, open: Some(Form::Message), ..Room::default() };
+            refuse(&visitor, &visitor.access, error, room).await
         }
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -7,7 +7,7 @@ use launcher_service::{MemberDraft, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Room, refuse};
 use crate::pages::classes::{encoded, path};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::view::Choice;
@@ -48,7 +48,7 @@ fn member_page(visitor: &ManagerOf, member: Member, errors: Vec<String>) -> Page
     let (t, shell, path) = (visitor.t, visitor.shell("classes"), path(&visitor.access));
     let role = |role: ClassRole| Choice {
         value: role.as_str().to_owned(),
-        label: t.role(role).into_owned(),
+        label: t.named("role-{}", role.as_str()).into_owned(),
         selected: role == member.role,
     };
     let (status, shell) = match errors.is_empty() {
@@ -113,11 +113,6 @@ pub(crate) async fn remove_member(
         // A teacher who has left the class does not find its page any more.
         Ok(()) if email == *visitor.caller.email() => Ok(forms::redirect("/classes")),
         Ok(()) => Ok(forms::redirect(&path(&visitor.access))),
-        Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
-            let room = Room { errors, ..Room::default() };
-            render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => refuse(&visitor, &visitor.access, error, Room::default()).await,
     }
 }
