@@ -83,7 +83,6 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
 }
 
-/// Returns the name of the workshop whose bar requests a path.
 fn bar_of(path: &str) -> Option<&str> {
     path.strip_prefix(CLASS)?.split('/').next().filter(|name| is_k8s_name(name))
 }

@@ -57,7 +57,6 @@ pub fn openapi(base_path: &str) -> Value {
     document
 }
 
-/// Returns the schema of one event of the event stream.
 fn event() -> Value {
     json!({
         "type": "object",

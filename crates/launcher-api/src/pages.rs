@@ -162,7 +162,6 @@ pub(crate) const ROUTES: &[Route] = &[
     ("GET", "/assets/{file}", || get(assets::serve)),
 ];
 
-/// Returns the pages' router.
 pub(crate) fn router() -> Router<AppState> {
     ROUTES.iter().fold(Router::new(), |router, (_, path, route)| router.route(path, route()))
 }

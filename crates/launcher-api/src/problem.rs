@@ -223,7 +223,6 @@ macro_rules! catalog {
         $(errors: $errors:pat,)?
         $title:literal;
     )*) => {
-        /// A kind of problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum ProblemCode {
             $(#[doc = $title] $kind,)*

@@ -52,7 +52,6 @@ fn quoted(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// The template version that a change requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
     /// Any version: If-Match is absent, or `*`.

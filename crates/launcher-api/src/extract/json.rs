@@ -18,10 +18,8 @@ use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 
 const JSON: &str = "application/json";
-/// Media type of a JSON merge patch.
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
-/// A type that a body is deserialized into.
 pub(crate) trait RequestBody: DeserializeOwned {
     /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
@@ -175,7 +173,6 @@ const MISSING: &str = "missing field `";
 /// Start of serde's message for an unknown field; the name and a backtick follow.
 const UNKNOWN: &str = "unknown field `";
 
-/// Returns the name of the field in a message that starts like this.
 fn named(message: &str, start: &str) -> Option<String> {
     message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
 }

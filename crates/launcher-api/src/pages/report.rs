@@ -32,7 +32,6 @@ impl ExtendAll {
     }
 }
 
-/// The report of an action.
 #[derive(Debug, Template)]
 #[template(path = "report.html")]
 pub(crate) struct Report {
@@ -40,7 +39,6 @@ pub(crate) struct Report {
     shell: Shell,
     /// Heading, with the time of an extension.
     heading: Done,
-    /// Name of the template or the class.
     name: String,
     /// Text of a report without rows.
     empty: Text,
@@ -96,7 +94,6 @@ impl Done {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) shell: Shell,
-    /// Name of the template or the class.
     pub(crate) name: String,
     /// Path of the page that leads to the report.
     pub(crate) back: String,
@@ -186,7 +183,6 @@ impl Report {
         }
     }
 
-    /// Serves the report.
     pub(crate) fn page(&self) -> PageResult {
         page(self)
     }

@@ -17,7 +17,6 @@ const MAX_NAME: usize = 80;
 /// First characters that a spreadsheet reads as a formula.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// A person of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) email: EmailAddress,
@@ -27,7 +26,6 @@ pub(crate) struct Person {
     pub(crate) role: Option<ClassRole>,
 }
 
-/// An entry of a list that has no e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// Line of the list, from 1.
@@ -183,7 +181,6 @@ fn tidy(name: &str) -> String {
     if is_member_name(&name) { name } else { String::new() }
 }
 
-/// Meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Email,
@@ -264,7 +261,6 @@ fn role_of(text: &str) -> Option<ClassRole> {
     text.split([',', ';']).filter_map(|name| meaning(&ROLES, name)).max()
 }
 
-/// A table with a header.
 struct Table {
     delimiter: u8,
     headers: Vec<String>,

@@ -128,7 +128,6 @@ impl Language {
         }
     }
 
-    /// Returns a text of the domain by its code.
     pub(crate) fn coded(self, text: &TextKey) -> String {
         self.with_all(&text.key, text.args.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
@@ -241,7 +240,6 @@ impl Language {
         if self.has(&key) { self.text(&key) } else { name.to_owned().into() }
     }
 
-    /// Returns the error of a field as a sentence.
     pub(crate) fn field_error(self, error: &FieldError) -> String {
         sentence(&self.coded(&error.key()))
     }

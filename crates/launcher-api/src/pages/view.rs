@@ -48,7 +48,6 @@ pub(crate) struct Choice {
     pub(crate) selected: bool,
 }
 
-/// A state, and the number of instances in this state.
 #[derive(Debug)]
 pub(crate) struct Tile {
     pub(crate) state: InstanceState,
@@ -82,7 +81,6 @@ pub(crate) struct Shell {
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
     /// warning.
     pub(crate) warns_of_sharing: bool,
-    /// Version of the program, in the footer.
     pub(crate) version: &'static str,
     /// Path of the page that opens after a choice of the language; `None` for this page's own address.
     pub(crate) return_to: Option<String>,
@@ -100,7 +98,6 @@ impl Visitor {
 }
 
 impl Shell {
-    /// Returns the frame of a page for this caller.
     pub(crate) fn new(state: &AppState, caller: &Caller, here: &'static str) -> Self {
         Self {
             caller: caller.clone(),

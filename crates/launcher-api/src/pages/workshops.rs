@@ -66,7 +66,6 @@ impl Home {
         self.list.workshops.iter().any(WorkshopView::is_waiting)
     }
 
-    /// Number of cards.
     fn found(&self) -> usize {
         self.cards.len() + self.shared.len()
     }

@@ -83,7 +83,6 @@ pub(crate) async fn create_class(
     Ok((StatusCode::CREATED, [(LOCATION, location)], changed(&access)).into_response())
 }
 
-/// Reads the field `teachers`: addresses.
 fn teachers(value: Value) -> Result<Vec<EmailAddress>, Problem> {
     let given = match value {
         Value::Null => return Ok(Vec::new()),
@@ -363,7 +362,6 @@ pub(crate) async fn end_class_instance(
     Ok((StatusCode::ACCEPTED, Json(listed.into())))
 }
 
-/// A class, as the API sends it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClassResponse {
     class_id: Uuid,
@@ -392,15 +390,12 @@ impl From<&ClassAccess> for ClassResponse {
 }
 
 named_schema! {
-    /// The name of the schema of [`ClassContent`] in a response.
     ClassResponse = "ClassResponse"
 }
 named_schema! {
-    /// The name of the schema of a new class.
     type ClassBody = "ClassBody"
 }
 named_schema! {
-    /// The name of the schema of [`ClassContent`] in a request.
     type ClassReplacement = "ClassReplacement"
 }
 
@@ -413,7 +408,6 @@ const READ_ONLY: [(&str, &str, &str, &str); 5] = [
     ("updated_at", "string", "date-time", "Time of the last change."),
 ];
 
-/// Returns the schemas of classes (JSON Schema 2020-12), by name.
 pub(crate) fn class_schemas() -> [(&'static str, Value); 4] {
     let mut response = with_read_only(ClassContent::schema(Audience::Response), &READ_ONLY);
     let roles: Vec<_> = ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect();

@@ -81,7 +81,6 @@ pub(crate) async fn join(call: Call, JoinCode(code): JoinCode) -> Result<Json<Cl
 }
 
 named_schema! {
-    /// The name of the schema of a new join link.
     type JoinLinkBody = "JoinLinkBody"
 }
 
@@ -126,7 +125,6 @@ impl JoinLinkResponse {
     }
 }
 
-/// Returns the public address of a join link.
 pub(crate) fn join_url(origin: &str, code: &str) -> String {
     format!("{origin}/join/{}", shown_join_code(code))
 }

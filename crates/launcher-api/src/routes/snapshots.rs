@@ -74,7 +74,6 @@ pub(crate) async fn download_snapshot(
     Ok(download(&call, id, format).await?)
 }
 
-/// Returns the files of a snapshot as a response.
 pub(crate) async fn download(call: &Call, id: Uuid, format: ArchiveFormat) -> Result<Response, ServiceError> {
     let (snapshot, files) = call.launcher.download_snapshot(&call.caller, id, format).await?;
     Ok(archive(&snapshot.template_name, format, Body::from_stream(files)))
@@ -113,7 +112,6 @@ pub(crate) struct InstanceSnapshotResponse {
 }
 
 impl SnapshotResponse {
-    /// Converts a snapshot.
     pub(crate) fn new(launcher: &Launcher, snapshot: Snapshot) -> Self {
         let deleted_after = launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
         Self {

@@ -246,7 +246,6 @@ pub(crate) async fn launch_template(
     launch(&call, (&call.caller).into(), id, &headers, body).await
 }
 
-/// Launches a template of a catalog.
 pub(crate) async fn launch(
     call: &Call,
     catalog: Catalog<'_>,
@@ -474,27 +473,21 @@ impl WorkshopTemplateResponse {
 }
 
 named_schema! {
-    /// The name of [`response_schema`].
     WorkshopTemplateResponse = "WorkshopTemplateResponse"
 }
 named_schema! {
-    /// The name of [`body_schema`].
     type TemplateBody = "WorkshopTemplateBody"
 }
 named_schema! {
-    /// The name of [`replacement_schema`].
     type TemplateReplacement = "WorkshopTemplateReplacement"
 }
 named_schema! {
-    /// The name of [`patch_schema`].
     type TemplatePatch = "WorkshopTemplatePatch"
 }
 named_schema! {
-    /// The name of [`MaterialSource::schema_to_check`].
     type MaterialCheckBody = "MaterialCheckBody"
 }
 
-/// Returns the schemas of templates (JSON Schema 2020-12), by name.
 pub(crate) fn template_schemas() -> [(&'static str, Value); 5] {
     [
         ("MaterialCheckBody", MaterialSource::schema_to_check()),

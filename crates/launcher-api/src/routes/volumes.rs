@@ -68,7 +68,6 @@ pub(crate) async fn download_volume(
     Ok(download(&call, &name, format).await?)
 }
 
-/// Returns the files of a volume as a response.
 pub(crate) async fn download(call: &Call, name: &str, format: ArchiveFormat) -> Result<Response, ServiceError> {
     let Download { listed, files } = call.launcher.download_volume(&call.caller, name, format).await?;
     Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), format, Body::from_stream(files)))
@@ -103,7 +102,6 @@ pub(crate) struct VolumeResponse {
 }
 
 impl VolumeResponse {
-    /// Converts a volume.
     pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
         let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
         let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));

@@ -121,7 +121,6 @@ pub(crate) enum Part {
     Text(String),
     /// Link to the instance or template that the entry is about, with its name.
     Subject,
-    /// New expiry of an extended instance.
     Until,
 }
 
@@ -179,7 +178,6 @@ impl Language {
     }
 }
 
-/// Splits a formatted message at its marks.
 fn parts(text: &str) -> Vec<Part> {
     let pieces = text.split_inclusive([SUBJECT, UNTIL]).flat_map(|piece| {
         let mark = piece.chars().next_back().filter(|last| [SUBJECT, UNTIL].contains(last));

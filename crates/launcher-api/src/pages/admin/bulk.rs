@@ -18,7 +18,6 @@ use crate::pages::{Language, PageResult, Query, ReturnForm, Shell, Text, Visitor
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 
-/// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
 struct Form {
     action: String,
@@ -272,7 +271,6 @@ fn what(listed: &ListedInstance) -> String {
 
 const LIST: &str = "/admin/instances";
 
-/// Returns the filter of the running workshops with an older version.
 pub(super) fn outdated() -> InstanceFilter {
     InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() }
 }

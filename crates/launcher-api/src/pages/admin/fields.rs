@@ -14,7 +14,6 @@ use crate::pages::admin::{lines, yaml};
 use crate::pages::view::Choice;
 use crate::pages::{Language, Text};
 
-/// A field of the form: a row of [`FIELDS`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     pub(super) group: &'static FormGroup,
@@ -28,7 +27,6 @@ pub(super) struct FormField {
     pub(super) requires: Option<&'static str>,
 }
 
-/// A group of fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormGroup {
     /// Key of the heading, if there is one.
@@ -139,7 +137,6 @@ impl FormField {
         })
     }
 
-    /// Returns the list of a field with rows.
     pub(super) fn list(&self) -> Option<&'static List> {
         if let Codec::Rows(list) = self.codec { Some(list) } else { None }
     }
@@ -174,7 +171,6 @@ fn label_key(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Input type of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// Input for one line of text, with the direction of the text.
@@ -383,7 +379,6 @@ impl Codec {
     }
 }
 
-/// Reads a value of a valid template.
 fn read<T: DeserializeOwned + Default>(value: &Value) -> T {
     T::deserialize(value).unwrap_or_default()
 }

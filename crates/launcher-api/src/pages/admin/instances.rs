@@ -178,7 +178,6 @@ const NAME_COLUMN: usize = 2;
 /// Position of the column with the trouble of the course material, after the state.
 const MATERIAL_COLUMN: usize = 4;
 
-/// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) label: Text,

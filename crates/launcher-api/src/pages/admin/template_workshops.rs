@@ -70,7 +70,6 @@ struct Group {
     entries: Vec<String>,
 }
 
-/// Form with addresses.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RosterForm {
@@ -85,7 +84,6 @@ pub(crate) async fn show(
     page(&workshops_page(&visitor, id, &query, List::default()).await?)
 }
 
-/// Serves the workshops, compared with a list of addresses.
 pub(crate) async fn compare(
     visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,

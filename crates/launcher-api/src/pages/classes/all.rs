@@ -27,15 +27,12 @@ struct AllPage {
     question: String,
     warning: Text,
     choice: Option<Select>,
-    /// Path of the form.
     action: String,
     button: Text,
-    /// CSS class of the button.
     button_class: &'static str,
     back: String,
 }
 
-/// A value that the form asks for.
 #[derive(Debug)]
 struct Select {
     name: &'static str,
@@ -75,12 +72,10 @@ fn place(visitor: &Visitor, access: &ClassAccess) -> Place {
     }
 }
 
-/// The form of an action without other values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
 
-/// `GET /classes/{class}/extend`.
 pub(crate) async fn confirm_extend(visitor: InClass<ExtendInClass, Visitor>) -> PageResult {
     let t = visitor.t;
     let listed = live_instances(&visitor, &visitor.access).await?;
@@ -100,7 +95,6 @@ pub(crate) async fn extend(visitor: InClass<ExtendInClass, Visitor>, Fields(form
     Report::of_extension(t, place(&visitor, access), &results, (until, bound), beyond).page()
 }
 
-/// `GET /classes/{class}/launch`.
 pub(crate) async fn confirm_launch(visitor: InClass<LaunchForMembers, Visitor>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
     let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
@@ -117,7 +111,6 @@ pub(crate) async fn confirm_launch(visitor: InClass<LaunchForMembers, Visitor>) 
     page(&AllPage { choice, ..AllPage::new(&visitor, access, "launch", students) })
 }
 
-/// The form of the launch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchAll {
@@ -130,7 +123,6 @@ pub(crate) async fn launch(visitor: InClass<LaunchForMembers, Visitor>, Fields(f
     report(&visitor, &visitor.access, results, ["all-launch-result", "all-launch-done", "all-launch-unchanged"]).await
 }
 
-/// `GET /classes/{class}/pause`.
 pub(crate) async fn confirm_pause(visitor: InClass<EndInClass, Visitor>) -> PageResult {
     let listed = live_instances(&visitor, &visitor.access).await?;
     let count = listed.iter().filter(|one| one.instance.state == InstanceState::Running).count();
@@ -143,7 +135,6 @@ pub(crate) async fn pause(visitor: InClass<EndInClass, Visitor>, Fields(_): Fiel
     report(&visitor, &visitor.access, results, ["all-pause-result", "all-pause-done", "all-pause-done"]).await
 }
 
-/// `GET /classes/{class}/end`.
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>) -> PageResult {
     let count = live_instances(&visitor, &visitor.access).await?.len();
     page(&AllPage::new(&visitor, &visitor.access, "end", count))

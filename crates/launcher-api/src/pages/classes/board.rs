@@ -43,7 +43,6 @@ impl BoardQuery {
     }
 }
 
-/// The members of a class with their workshops.
 #[derive(Debug)]
 pub(crate) struct Board {
     pub(super) path: String,
@@ -52,7 +51,6 @@ pub(crate) struct Board {
     /// Number of all rows, also of those that the query does not select.
     pub(super) all: usize,
     pub(super) search: String,
-    /// Standings of the filter.
     pub(super) standings: Vec<Choice>,
     /// Text of a member without a workshop.
     pub(super) absent: Text,
@@ -109,7 +107,6 @@ pub(crate) async fn stream(
     Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// A member of a class.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(super) email: String,
@@ -126,7 +123,6 @@ pub(crate) struct Row {
     pub(super) workshops: Vec<RowWorkshop>,
 }
 
-/// A workshop of a member, as a teacher sees it.
 #[derive(Debug)]
 pub(crate) struct RowWorkshop {
     pub(super) k8s_name: String,
@@ -217,7 +213,6 @@ impl Standing {
         t.text(&format!("standing-{}", self.name()))
     }
 
-    /// CSS class with the colour of the standing.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Failed => "state-failed",
@@ -323,7 +318,6 @@ pub(super) async fn live_instances(
     }
 }
 
-/// The form of the button "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendForm {
@@ -331,7 +325,6 @@ pub(crate) struct ExtendForm {
     expected_expires_at: Option<Timestamp>,
 }
 
-/// `POST /classes/{class}/instances/{k8s_name}/extend`: extends a workshop of a member.
 pub(crate) async fn extend(
     visitor: InClass<ExtendInClass, Visitor>,
     InstanceName(name): InstanceName,
@@ -342,7 +335,6 @@ pub(crate) async fn extend(
     answer(&visitor, access, extended.map(|_| ())).await
 }
 
-/// `GET /classes/{class}/instances/{k8s_name}/end`: asks before the end of a workshop of a member.
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceName(name): InstanceName) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
     let ask = Question {
@@ -360,7 +352,6 @@ pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceN
     confirm(&visitor, "classes", ask)
 }
 
-/// `POST /classes/{class}/instances/{k8s_name}/end`: ends a workshop of a member.
 pub(crate) async fn end(
     visitor: InClass<EndInClass, Visitor>,
     InstanceName(name): InstanceName,

@@ -51,7 +51,6 @@ fn with_labels(t: Language, document: &str) -> String {
     text
 }
 
-/// Returns the board of a small class.
 fn board(t: Language) -> Board {
     let workshop = |state: InstanceState, failure: Option<FailureCode>| RowWorkshop {
         k8s_name: String::new(),

@@ -33,7 +33,6 @@ pub(super) struct Message {
     pub(super) sent: Instant,
 }
 
-/// A raised hand.
 #[derive(Debug)]
 pub(super) struct HandView {
     pub(super) email: String,
@@ -100,13 +99,11 @@ pub(crate) async fn news(visitor: InClass<ReadClass, Visitor>) -> PageResult {
     page(&NewsPage { t: visitor.t, news: News::new(&visitor, &visitor.access).await? })
 }
 
-/// `POST /classes/{class}/hand`: raises the hand of the reader.
 pub(crate) async fn raise(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.raise_hand(&visitor.access).await?;
     Ok(forms::redirect(&path(&visitor.access)))
 }
 
-/// `POST /classes/{class}/hand/lower`: lowers the hand of the reader.
 pub(crate) async fn lower_own(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.lower_hand(&visitor.access, visitor.caller.email()).await?;
     Ok(forms::redirect(&path(&visitor.access)))
@@ -124,7 +121,6 @@ pub(crate) async fn take(
     }
 }
 
-/// `POST /classes/{class}/hands/{email}/lower`: lowers the hand of a member.
 pub(crate) async fn lower(
     visitor: InClass<AnswerHands, Visitor>,
     MemberEmail(email): MemberEmail,
@@ -134,14 +130,12 @@ pub(crate) async fn lower(
     Ok(forms::redirect(&path(&visitor.access)))
 }
 
-/// The form of a message to all members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MessageForm {
     text: String,
 }
 
-/// `POST /classes/{class}/message`: sends a message to all members.
 pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): Fields<MessageForm>) -> PageResult {
     match visitor.launcher.send_message(&visitor.access, &form.text).await {
         Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
@@ -152,7 +146,6 @@ pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): F
     }
 }
 
-/// `POST /classes/{class}/message/remove`: removes the message.
 pub(crate) async fn remove_message(
     visitor: InClass<SendMessage, Visitor>,
     Fields(_): Fields<ReturnForm>,

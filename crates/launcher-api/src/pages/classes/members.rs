@@ -15,7 +15,6 @@ use crate::pages::{Fields, Language, PageResult, ReturnForm, Shell, Visitor, ass
 use crate::permission::{InClass, ManageMembers};
 use crate::problem::Problem;
 
-/// The form of a member.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MemberForm {
@@ -28,7 +27,6 @@ pub(crate) struct MemberForm {
 struct MemberPage {
     t: Language,
     shell: Shell,
-    /// Path of the class.
     path: String,
     email: EmailAddress,
     name: String,
@@ -38,7 +36,6 @@ struct MemberPage {
 
 type ManagerOf = InClass<ManageMembers, Visitor>;
 
-/// Returns the member whom the path names.
 async fn member(visitor: &ManagerOf, email: &EmailAddress) -> Result<Member, Problem> {
     let members = visitor.launcher.members(&visitor.access).await?;
     members.into_iter().find(|member| member.email == *email).ok_or_else(Problem::not_found)
@@ -65,7 +62,6 @@ pub(crate) async fn show_edit(visitor: ManagerOf, MemberEmail(email): MemberEmai
     member_page(&visitor, member, Vec::new())
 }
 
-/// `POST /classes/{class}/members/{email}/edit`: changes name and role of a member.
 pub(crate) async fn edit(
     visitor: ManagerOf,
     MemberEmail(email): MemberEmail,
@@ -85,7 +81,6 @@ pub(crate) async fn edit(
     }
 }
 
-/// `GET /classes/{class}/members/{email}/remove`: asks before the removal of a member.
 pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): MemberEmail) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
     let ask = Question {

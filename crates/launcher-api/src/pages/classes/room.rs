@@ -31,7 +31,6 @@ pub(crate) struct Room {
     pub(crate) query: BoardQuery,
 }
 
-/// A folded form of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Members,
@@ -63,7 +62,6 @@ struct ClassPage {
     room: Room,
 }
 
-/// Serves the room of a class.
 pub(crate) async fn show(visitor: InClass<ReadClass, Visitor>, Query(query): Query<BoardQuery>) -> PageResult {
     render(&visitor, &visitor.access, StatusCode::OK, Room { query, ..Room::default() }).await
 }

@@ -84,7 +84,6 @@ impl Plan {
 #[derive(Debug)]
 struct Group {
     title: Text,
-    /// CSS class with the colour of the group.
     class: &'static str,
     entries: Vec<Entry>,
 }

@@ -10,7 +10,6 @@ use super::AppTile;
 use super::workshop::{KEY_BYTES, WorkshopView};
 use crate::pages::{Text, Visitor, markdown};
 
-/// A template as a card of the catalog.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) template_id: Uuid,

@@ -24,7 +24,6 @@ pub(crate) struct SnapshotView {
     pub(crate) launch: Option<FilesForm>,
 }
 
-/// Form of the button "Launch with these files".
 #[derive(Debug, Clone)]
 pub(crate) struct FilesForm {
     pub(crate) template_id: Uuid,

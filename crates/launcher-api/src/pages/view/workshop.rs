@@ -25,7 +25,6 @@ const SOON_SECONDS: i64 = 600;
 /// Remaining seconds below which the page marks the expiry as urgent.
 const URGENT_SECONDS: i64 = 120;
 
-/// An instance in words.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkshopView {
     pub(crate) k8s_name: String,
@@ -108,7 +107,6 @@ pub(crate) struct WorkshopView {
 }
 
 impl Visitor {
-    /// Returns an instance in words.
     pub(crate) async fn workshop(&self, k8s_name: &str) -> Result<WorkshopView, ServiceError> {
         Ok(WorkshopView::new(self, &self.launcher.instance(&self.caller, k8s_name).await?))
     }
@@ -290,7 +288,6 @@ impl CrashView {
     }
 }
 
-/// The last output of a failed workshop.
 #[derive(Debug, Clone)]
 pub(crate) struct LogView {
     pub(crate) tail: String,
@@ -316,7 +313,6 @@ impl LogView {
     }
 }
 
-/// A launch parameter with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterView {
     pub(crate) label: String,
