@@ -42,11 +42,9 @@ lint: ## formatting, clippy, shell scripts
 fmt: ## format the Rust code
 	cargo fmt --all
 
-generated: ## write the generated files again: API document, problems, definitions of the cluster, presets, settings, the chart's schema and notices
+generated: ## write the generated files again: API document, definitions of the cluster, presets, settings, the chart's schema and notices
 	cargo run --quiet -p launcher -- openapi > target/openapi.json
 	cp target/openapi.json docs/openapi.json
-	cargo run --quiet -p launcher-api --example problems > target/problems.md
-	cp target/problems.md docs/problems.md
 	cargo run --quiet -p launcher-sidecar --example notices -- charts/workshop-launcher/notices
 	cargo run --quiet -p launcher -- crd > target/crds.yaml
 	cp target/crds.yaml crds/workshops.yaml

@@ -14,7 +14,6 @@ use crate::compression::SharedText;
 use crate::problem::Problem;
 use crate::state::AppState;
 
-/// A file as the service serves it.
 #[derive(Debug)]
 pub(crate) struct Asset {
     stem: &'static str,

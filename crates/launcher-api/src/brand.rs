@@ -56,7 +56,6 @@ impl Logo {
     }
 }
 
-/// The brand, as the pages show it.
 #[derive(Debug)]
 pub(crate) struct Brand {
     name: Option<BrandName>,
@@ -66,7 +65,6 @@ pub(crate) struct Brand {
     pub(crate) embedded: EmbeddedStyle,
 }
 
-/// The style of a page that loads no files.
 #[derive(Debug)]
 pub(crate) struct EmbeddedStyle {
     pub(crate) text: String,

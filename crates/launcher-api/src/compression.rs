@@ -100,7 +100,6 @@ fn is_compressible(response: &Response) -> bool {
         && response.body().size_hint().exact().is_some_and(|bytes| bytes >= MIN_BYTES)
 }
 
-/// Sets the headers of a text that depends on `Accept-Encoding`.
 fn mark(response: &mut Response, is_compressed: bool) {
     let headers = response.headers_mut();
     headers.entry(VARY).or_insert(HeaderValue::from_static("Accept-Encoding"));

@@ -1,7 +1,6 @@
 //! Refuses requests that the page of another site makes through the user's browser.
 
 use std::net::IpAddr;
-use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -14,17 +13,14 @@ use launcher_domain::names::is_k8s_name;
 
 use crate::problem::{Problem, ProblemCode};
 use crate::settings::ApiSettings;
+use crate::state::AppState;
 
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses changes that come from another site's page. A workshop runs untrusted code on a sibling domain; that code
 /// must not be able to act as the user.
-pub(crate) async fn reject_cross_site(
-    State(settings): State<Arc<ApiSettings>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if request.method().is_safe() || is_same_site(&settings, request.headers()) {
+pub(crate) async fn reject_cross_site(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if request.method().is_safe() || is_same_site(&state.settings, request.headers()) {
         return next.run(request).await;
     }
     let detail = "A page of another site requested this change. Nothing was changed. Use this site's own pages.";
@@ -60,18 +56,14 @@ fn strip_prefix<'a>(text: &'a [u8], prefix: &[u8]) -> Option<&'a [u8]> {
 /// name (DNS rebinding), and links could contain a host that a client chose.
 ///
 /// Ports are not compared: a reverse proxy may forward the public port, its own port, or none.
-pub(crate) async fn reject_unknown_host(
-    State(settings): State<Arc<ApiSettings>>,
-    request: Request,
-    next: Next,
-) -> Response {
-    if names_this_service(&settings, &request) {
+pub(crate) async fn reject_unknown_host(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    if names_this_service(&state.settings, &request) {
         return next.run(request).await;
     }
     let detail = format!(
         "The request is for another host. Use {} (SERVICE_PUBLIC_URL), or localhost on this machine. If people reach \
          the service under another name, correct SERVICE_PUBLIC_URL, or let the proxy in front pass Host on unchanged.",
-        settings.origin()
+        state.settings.origin()
     );
     Problem::new(ProblemCode::UnknownHost, detail).into_response()
 }
@@ -91,7 +83,6 @@ fn names_this_service(settings: &ApiSettings, request: &Request) -> bool {
     Authority::try_from(host.as_bytes()).is_ok_and(|host| known(&host)) && request.uri().authority().is_none_or(known)
 }
 
-/// Returns the name of the workshop whose bar requests a path.
 fn bar_of(path: &str) -> Option<&str> {
     path.strip_prefix(CLASS)?.split('/').next().filter(|name| is_k8s_name(name))
 }

@@ -28,37 +28,20 @@ use launcher_service::Launcher;
 
 use crate::compression::SharedText;
 use crate::problem::{Problem, ProblemCode};
-use crate::routes::{api, documented, undocumented};
+use crate::routes::{api, undocumented};
 use crate::state::AppState;
 
 pub use admission::BUFFERED_BYTES;
 pub use metrics::Metrics;
 pub use openapi::openapi;
 pub use pages::{StoppedWorkshop, StoppedWorkshops, domain_messages};
-pub use problem::reference as problem_reference;
 pub use settings::{ApiProcess, ApiSettings};
 
-/// Returns the method and path of every route, with parameters in braces. Every GET route also serves HEAD.
-#[must_use]
-pub fn routes(base_path: &str) -> Vec<(String, String)> {
-    let mut routes = Vec::new();
-    for (_, paths, _) in documented() {
-        for (path, item) in paths.paths {
-            let operations = [
-                ("GET", item.get),
-                ("POST", item.post),
-                ("PUT", item.put),
-                ("PATCH", item.patch),
-                ("DELETE", item.delete),
-            ];
-            let present = operations.into_iter().filter(|(_, operation)| operation.is_some());
-            routes.extend(present.map(|(method, _)| (method.to_owned(), format!("{base_path}{path}"))));
-        }
-    }
-    let undocumented = undocumented().map(|(method, path, _)| (method.to_owned(), format!("{base_path}{path}")));
-    routes.extend(undocumented);
-    routes.extend(pages::PAGE_ROUTES.map(|(method, path)| (method.to_owned(), path.to_owned())));
-    routes
+/// Returns method and path of every route that the OpenAPI document does not list, with parameters in braces. Every GET
+/// route also serves HEAD.
+pub fn undocumented_routes(base_path: &str) -> impl Iterator<Item = (&'static str, String)> {
+    let files = undocumented().map(|(method, path, _)| (method, format!("{base_path}{path}")));
+    files.into_iter().chain(pages::ROUTES.iter().map(|(method, path, _)| (*method, (*path).to_owned())))
 }
 
 /// Builds the router: the API, the pages, and a fallback for all other paths.

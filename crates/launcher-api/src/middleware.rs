@@ -1,7 +1,6 @@
 //! The complete list of middleware of the API and the pages, in order, and the renderer of problems.
 
 use std::any::Any;
-use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
@@ -18,7 +17,6 @@ use tower_http::catch_panic::CatchPanicLayer;
 
 use crate::problem::{PROBLEM_JSON, Problem, ProblemDocument};
 use crate::request_id::RequestId;
-use crate::settings::ApiSettings;
 use crate::state::AppState;
 use crate::{admission, body, compression, guard, identity, pages, request_id};
 
@@ -61,9 +59,9 @@ const DEFAULTS: [(HeaderName, HeaderValue); 7] = [
 /// Tells browsers to use only HTTPS for one year. Excludes subdomains, because they may not belong to the service.
 const HSTS: HeaderValue = HeaderValue::from_static("max-age=31536000");
 
-async fn add_security_headers(State(settings): State<Arc<ApiSettings>>, request: Request, next: Next) -> Response {
+async fn add_security_headers(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let mut response = next.run(request).await;
-    if settings.is_https() {
+    if state.settings.is_https() {
         response.headers_mut().insert(STRICT_TRANSPORT_SECURITY, HSTS);
     }
     for (name, value) in DEFAULTS {
@@ -73,14 +71,14 @@ async fn add_security_headers(State(settings): State<Arc<ApiSettings>>, request:
 }
 
 /// Writes the body of a problem, and logs its internal cause.
-async fn render(State(settings): State<Arc<ApiSettings>>, request: Request, next: Next) -> Response {
+async fn render(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_default();
     let mut response = next.run(request).await;
     let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
     if let Some(cause) = problem.cause() {
         tracing::error!(code = problem.code.as_str(), cause = %ErrorChain(cause), "request failed, answering with an error");
     }
-    let document = ProblemDocument::new(&problem, &settings.base_path, request_id.as_str());
+    let document = ProblemDocument::new(&problem, &state.settings.base_path, request_id.as_str());
     let body = serde_json::to_vec(&document).unwrap_or_default();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
     // Remove the length of the empty body that the problem document replaces.

@@ -4,7 +4,6 @@
 //! The list `catalog!` below declares each kind of problem once.
 
 use std::error::Error;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
@@ -134,11 +133,12 @@ fn wrong_fields(errors: &[FieldError]) -> String {
     format!("Nothing was changed: {named}{more}.")
 }
 
-/// Turns an error's message into a sentence.
-fn sentence(message: &str) -> String {
-    let mut characters = message.chars();
-    let first = characters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(characters).chain(['.']).collect()
+/// Returns the text of an error as a sentence, with a capital letter and a full stop.
+pub(crate) fn sentence(detail: &str) -> String {
+    let mut characters = detail.chars();
+    let sentence: String =
+        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
+    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
 }
 
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
@@ -185,39 +185,8 @@ impl<'a> ProblemDocument<'a> {
     }
 }
 
-/// Returns the reference of problems as Markdown, with one section for each code.
-#[must_use]
-pub fn reference() -> String {
-    let mut text = String::from(INTRODUCTION);
-    for code in ProblemCode::ALL {
-        let entry = code.entry();
-        // Writing to a String does not fail.
-        let _ = write!(text, "\n## {}\n\n**{} {}.** {}\n", entry.code, entry.status.as_u16(), entry.title, entry.about);
-    }
-    text
-}
-
-const INTRODUCTION: &str = "\
-# Problems
-
-For developers of programs that call the API, and for users or administrators who got an error.
-
-First find the section below that has the `code` of the error as its heading. In a program, compare `code`. Later
-versions may add codes. If your program does not know a code, use `status` to handle the error.
-
-Every error of the API is a problem document (RFC 9457, `application/problem+json`):
-
-| member | meaning |
-|---|---|
-| `code` | the kind of problem, for programs. Each code has a section below |
-| `type` | the URL of the section below that describes the code |
-| `title` | the kind of problem, in a few words |
-| `status` | the HTTP status |
-| `detail` | the error in this request, and how to correct it |
-| `request_id` | the request's id, also in the service's log and in the header `X-Request-Id`. `not-found` has none |
-| `errors` | only with 422: each invalid field or parameter, as `{pointer, detail}` |
-| `login_url` | only with `authentication-required`: the URL at which a browser logs in |
-";
+/// The reference of problems in Markdown: a section for each code, with its cause and its remedy.
+pub(crate) const REFERENCE: &str = include_str!("../../../docs/problems.md");
 
 /// Description of one kind of problem. [`catalog`] explains the fields.
 #[derive(Debug, Clone, Copy)]
@@ -227,7 +196,6 @@ pub(crate) struct Entry {
     pub(crate) retry_after: Option<u32>,
     pub(crate) page: Option<&'static str>,
     pub(crate) title: &'static str,
-    about: &'static str,
 }
 
 /// Value of an optional part of the catalog.
@@ -246,16 +214,15 @@ macro_rules! optional {
 /// - `retry_after`, for a temporary problem: default retry delay in seconds. A [`Problem`] can override it;
 /// - `page`: the code whose title and text an error page shows, if it is not the own code;
 /// - `errors`: the errors of the use cases that are this problem. The compiler reports an error that no entry has;
-/// - title, and the text of the reference: cause and remedy.
+/// - title. `docs/problems.md` has cause and remedy.
 macro_rules! catalog {
     ($(
         $kind:ident: $code:literal, $status:ident,
         $(retry_after: $retry_after:literal,)?
         $(page: $page:literal,)?
         $(errors: $errors:pat,)?
-        $title:literal, $about:literal;
+        $title:literal;
     )*) => {
-        /// A kind of problem.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub(crate) enum ProblemCode {
             $(#[doc = $title] $kind,)*
@@ -273,7 +240,6 @@ macro_rules! catalog {
                         retry_after: optional!($($retry_after)?),
                         page: optional!($($page)?),
                         title: $title,
-                        about: $about,
                     },)*
                 }
             }
@@ -290,257 +256,87 @@ macro_rules! catalog {
 }
 
 catalog! {
-    IdentityInvalid: "identity-invalid", BAD_REQUEST,
-        "The identity header is invalid",
-        "The request has the identity header twice, or in two spellings. An auth proxy never sends such a request. \
-         Another proxy may have added the header: check the proxies between the auth proxy and the service.";
-    MalformedBody: "malformed-body", BAD_REQUEST,
-        "The body is not valid JSON",
-        "The body has one of these faults: it is not valid JSON; it is incomplete; it has the same field twice; it has \
-         more than 128 levels; or it took more than 30 seconds to arrive.";
-    AuthenticationRequired: "authentication-required", UNAUTHORIZED,
-        "Log in first",
-        "The request has no identity, or its identity is not an e-mail address. Open `login_url` in a browser, and log \
-         in.";
-    IdentityUnproven: "identity-unproven", UNAUTHORIZED,
-        "The request did not come through the auth proxy",
-        "The request has an identity, but no valid proxy secret in `X-Auth-Request-Proof`. The service requires this \
-         secret, because SERVICE_PROXY_SECRET_FILE is set. Logging in again does not help. Users: open the service at \
-         its public address. Administrators: if this also happens at the public address, give the auth proxy and the \
-         service the same secret. `launcher doctor` checks the secret.";
-    AdminOnly: "admin-only", FORBIDDEN,
-        errors: ServiceError::Forbidden,
-        "Only for administrators",
-        "Only admins may manage templates and their images, extend all instances of a template, extend \
-         instances beyond their maximum lifetime, restart outdated instances, filter the list of instances by owner or template, open the admins' pages, and read the activity log. Admins are the users in SERVICE_ADMIN_EMAILS. Only \
-         they and the users in SERVICE_CLASS_CREATORS may create classes. Ask an administrator to add your address.";
-    CrossSiteRequest: "cross-site-request", FORBIDDEN,
-        "The request comes from another site",
-        "A page of another site made the browser send a request that would change something. The service detects this \
-         by `Sec-Fetch-Site` or `Origin`. Nothing was changed. Send changes from this site's own pages, or from a \
-         program that is not a browser.";
-    NotFound: "not-found", NOT_FOUND,
-        errors: ServiceError::NotFound,
-        "Not found",
-        "The resource does not exist, or it belongs to another user. The service answers both cases with exactly the \
-         same document. For this reason the document has no `request_id`. Read the header `X-Request-Id` instead.";
-    MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED,
-        "The path does not support this method",
-        "The header `Allow` lists the supported methods.";
-    TemplateInactive: "template-inactive", CONFLICT,
-        errors: ServiceError::TemplateInactive,
-        "The template is archived",
-        "Only admins can launch an archived template, to test it. Users: launch another template, or ask an \
-         admin to restore this one.";
+    IdentityInvalid: "identity-invalid", BAD_REQUEST, "The identity header is invalid";
+    MalformedBody: "malformed-body", BAD_REQUEST, "The body is not valid JSON";
+    AuthenticationRequired: "authentication-required", UNAUTHORIZED, "Log in first";
+    IdentityUnproven: "identity-unproven", UNAUTHORIZED, "The request did not come through the auth proxy";
+    AdminOnly: "admin-only", FORBIDDEN, errors: ServiceError::Forbidden, "Only for administrators";
+    CrossSiteRequest: "cross-site-request", FORBIDDEN, "The request comes from another site";
+    NotFound: "not-found", NOT_FOUND, errors: ServiceError::NotFound, "Not found";
+    MethodNotAllowed: "method-not-allowed", METHOD_NOT_ALLOWED, "The path does not support this method";
+    TemplateInactive: "template-inactive", CONFLICT, errors: ServiceError::TemplateInactive, "The template is archived";
     TemplateNotAllowed: "template-not-allowed", CONFLICT,
-        errors: ServiceError::TemplateNotAllowed(_),
-        "The class does not allow this template any more",
-        "The policy of the class has changed since the template was saved. `detail` names the field that it does not \
-         allow. Running workshops continue. Teachers: change the template. Administrators: change the policy in the \
-         settings of the class.";
+        errors: ServiceError::TemplateNotAllowed(_), "The class does not allow this template any more";
     InstanceLimitReached: "instance-limit-reached", CONFLICT,
-        errors: ServiceError::InstanceLimitReached { .. },
-        "You have reached your limit of workshops",
-        "Each user may have SERVICE_MAX_INSTANCES_PER_USER instances in the states queued, starting, running, \
-         suspending and terminating. Admins have no limit. End one of your instances first. A suspending or terminating instance \
-         counts until all of its processes or pods have stopped. If you have such an instance, `detail` says so. A \
-         suspended or failed instance does not count. A dismissed instance does not count either, even while the service deletes its \
-         workload.";
-    VolumeInUse: "volume-in-use", CONFLICT,
-        errors: ServiceError::VolumeInUse(_),
-        "Another workshop uses these files",
-        "Kept files belong to one workshop at a time. `detail` names the workshop that uses them. Continue there, or end \
-         it and try again. A suspended workshop holds its files: resume or end it. A terminating workshop uses its files \
-         until its workload is gone.";
+        errors: ServiceError::InstanceLimitReached { .. }, "You have reached your limit of workshops";
+    VolumeInUse: "volume-in-use", CONFLICT, errors: ServiceError::VolumeInUse(_), "Another workshop uses these files";
     StorageLimitReached: "storage-limit-reached", CONFLICT,
-        errors: ServiceError::StorageLimitReached { .. },
-        "Your saved work has reached its limit",
-        "The template keeps files, and this user has no volume for it yet. A new volume would exceed \
-         SERVICE_MAX_STORAGE_GIB_PER_USER, which counts the sizes of all volumes of the user, whether they are full or \
-         not. Delete a volume, or ask an admin. Launches with an existing volume are not refused. Admins have no limit.";
-    ClassRole: "class-role", FORBIDDEN,
-        errors: ServiceError::ClassRole,
-        "Your role in the class does not permit this",
-        "Students launch the templates of a class. Assistants also see and extend the workshops of all members. Teachers also \
-         end them, and edit the class, its templates and its members. Admins may do all of this in each class.";
+        errors: ServiceError::StorageLimitReached { .. }, "Your saved work has reached its limit";
+    ClassRole: "class-role", FORBIDDEN, errors: ServiceError::ClassRole, "Your role in the class does not permit this";
     ClassLimitReached: "class-limit-reached", CONFLICT,
-        errors: ServiceError::ClassLimitReached { .. },
-        "The class has reached its limit of workshops",
-        "A class may have `max_workshops` workshops at a time, and each of its students `max_workshops_per_member`. Workshops \
-         that have ended or failed do not count. End a workshop, or ask a teacher of the class.";
-    ClassOver: "class-over", CONFLICT,
-        errors: ServiceError::ClassOver,
-        "The class is over",
-        "Students cannot launch templates of a class that is archived, or whose last day is over. Their running workshops \
-         continue. A teacher can change this: the fields `archived` and `ends_on` of the class.";
-    ClassNotBegun: "class-not-begun", CONFLICT,
-        errors: ServiceError::ClassNotBegun,
-        "The class has not begun",
-        "Students can launch templates of a class from its first day on: its field `starts_on`. Teachers can launch them before.";
-    JoinRefused: "join-refused", FORBIDDEN,
-        errors: ServiceError::JoinRefused(_),
-        "The link does not admit you",
-        "The join link exists, but it is revoked, expired or full, its class is archived, it is for other addresses, or a \
-         teacher removed this person from the class. `detail` says which. Ask a teacher of the class.";
-    UnknownJoinCode: "unknown-join-code", NOT_FOUND,
-        errors: ServiceError::UnknownJoinCode,
-        "No class has this code",
-        "Compare the code with the one that the teacher shows, letter by letter. A code has 10 letters and digits; spaces, \
-         dashes and upper case do not matter.";
+        errors: ServiceError::ClassLimitReached { .. }, "The class has reached its limit of workshops";
+    ClassOver: "class-over", CONFLICT, errors: ServiceError::ClassOver, "The class is over";
+    ClassNotBegun: "class-not-begun", CONFLICT, errors: ServiceError::ClassNotBegun, "The class has not begun";
+    JoinRefused: "join-refused", FORBIDDEN, errors: ServiceError::JoinRefused(_), "The link does not admit you";
+    UnknownJoinCode: "unknown-join-code", NOT_FOUND, errors: ServiceError::UnknownJoinCode, "No class has this code";
     NotRunning: "not-running", CONFLICT,
-        errors: ServiceError::Extend(ExtendError::NotRunning)
-            | ServiceError::Suspend(SuspendError::NotRunning)
+        errors: ServiceError::Extend(ExtendError::NotRunning) | ServiceError::Suspend(SuspendError::NotRunning)
             | ServiceError::Restart(RestartError::NotRunning),
-        "The workshop is not running",
-        "Only a running instance can be extended, suspended or restarted. Wait until the instance is running, or launch a new one.";
+        "The workshop is not running";
     FilesNotKept: "files-not-kept", CONFLICT,
-        errors: ServiceError::Suspend(SuspendError::FilesNotKept),
-        "The workshop's files are not kept",
-        "Only an instance whose template has the field `storage` can be suspended. The files of all other instances end \
-         with their workload: end the instance instead.";
-    NotSuspended: "not-suspended", CONFLICT,
-        errors: ServiceError::Resume(_),
-        "The workshop is not suspended",
-        "Only a suspended instance can be resumed. A suspending instance is suspended when its workload is gone: try again \
-         after some seconds. If the instance has ended or failed, launch its template again: the launch has its files.";
+        errors: ServiceError::Suspend(SuspendError::FilesNotKept), "The workshop's files are not kept";
+    NotSuspended: "not-suspended", CONFLICT, errors: ServiceError::Resume(_), "The workshop is not suspended";
     NotOutdated: "not-outdated", CONFLICT,
-        errors: ServiceError::Restart(RestartError::NotOutdated),
-        "The workshop is not outdated",
-        "Only an instance that runs with an older version of sidecar or settings can be restarted: its field `outdated` \
-         is true. A repeated request for a restart also gets this error, because a requested restart makes `outdated` \
-         false.";
+        errors: ServiceError::Restart(RestartError::NotOutdated), "The workshop is not outdated";
     LifetimeLimitReached: "lifetime-limit-reached", CONFLICT,
         errors: ServiceError::Extend(ExtendError::LifetimeLimitReached),
-        "The workshop has reached its maximum lifetime",
-        "The instance already has the latest possible expiry, which the template's `max_lifetime_seconds` sets. Launch \
-         a new instance.";
+        "The workshop has reached its maximum lifetime";
     ExpiryChanged: "expiry-changed", CONFLICT,
-        errors: ServiceError::Extend(ExtendError::ExpiryChanged),
-        "The expiry has changed",
-        "`expected_expires_at` differs from the instance's `expires_at`, because another request changed `expires_at` \
-         first. This happens, for example, after a double click. Read the instance again.";
+        errors: ServiceError::Extend(ExtendError::ExpiryChanged), "The expiry has changed";
     FleetWithoutImages: "fleet-without-images", CONFLICT,
-        errors: ServiceError::FleetWithoutImages,
-        "The fleet does not manage images",
-        "Only the container fleet (`SERVICE_FLEET=containers`) has the images of templates on its server, and can pull \
-         one ahead of a launch. On Kubernetes, each node pulls an image at its first launch there. The local fleet runs \
-         no images.";
+        errors: ServiceError::FleetWithoutImages, "The fleet does not manage images";
     FleetWithoutChecks: "fleet-without-checks", CONFLICT,
-        errors: ServiceError::FleetWithoutChecks,
-        "The launcher cannot check course material",
-        "A check needs the program `launcher-material` beside the launcher, and `SERVICE_MAX_MATERIAL_CHECKS` above 0. Save \
-         the template and try it: the page of the workshop reports course material that cannot be loaded.";
+        errors: ServiceError::FleetWithoutChecks, "The launcher cannot check course material";
     FleetWithoutDownloads: "fleet-without-downloads", CONFLICT,
-        errors: ServiceError::FleetWithoutDownloads,
-        "The fleet cannot read kept files",
-        "This fleet cannot read kept files without a workshop. Launch a workshop of the template, and download the files \
-         there.";
+        errors: ServiceError::FleetWithoutDownloads, "The fleet cannot read kept files";
     VersionMismatch: "version-mismatch", PRECONDITION_FAILED,
-        errors: ServiceError::VersionMismatch,
-        "The template has changed",
-        "`If-Match` does not contain the template's current ETag, because another request changed the template. \
-         Nothing was changed. Read the template again, and repeat the change.";
+        errors: ServiceError::VersionMismatch, "The template has changed";
     ClassVersionMismatch: "class-version-mismatch", PRECONDITION_FAILED,
-        errors: ServiceError::ClassVersionMismatch,
-        "The class has changed",
-        "`If-Match` does not contain the class's current ETag, because another request changed the class. Nothing was \
-         changed. Read the class again, and repeat the change.";
-    BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE,
-        "The body is too large",
-        "The limit is 256 KiB for a template, 160 KiB for a launch, 128 KiB for the addresses of a class, 96 KiB for a class, 64 KiB for a form \
-         of the page with all instances, 8 KiB for the forms of pages that end a workshop or choose a language, and \
-         1 KiB for every other body.";
-    UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE,
-        "The body is not declared as JSON",
-        "Send `Content-Type: application/json`.";
-    UnknownHost: "unknown-host", MISDIRECTED_REQUEST,
-        "The request is for another host",
-        "The host of the request is neither the host of SERVICE_PUBLIC_URL nor a loopback address. Users: open the \
-         service at its public address. Administrators: correct SERVICE_PUBLIC_URL, or configure the proxy in front of \
-         the service to forward `Host` unchanged. The service does not compare ports. It refuses other hosts to \
-         prevent DNS rebinding.";
+        errors: ServiceError::ClassVersionMismatch, "The class has changed";
+    BodyTooLarge: "body-too-large", PAYLOAD_TOO_LARGE, "The body is too large";
+    UnsupportedMediaType: "unsupported-media-type", UNSUPPORTED_MEDIA_TYPE, "The body is not declared as JSON";
+    UnknownHost: "unknown-host", MISDIRECTED_REQUEST, "The request is for another host";
     InvalidFields: "invalid-fields", UNPROCESSABLE_ENTITY,
-        errors: ServiceError::Invalid(_),
-        "Fields of the body are invalid",
-        "`errors` lists each invalid, missing or unknown field with its JSON pointer into the body.";
-    InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY,
-        "Parameters are invalid",
-        "`errors` lists each invalid or unknown query parameter or header. The pointer `/limit` means the parameter \
-         `limit`.";
+        errors: ServiceError::Invalid(_), "Fields of the body are invalid";
+    InvalidParameters: "invalid-parameters", UNPROCESSABLE_ENTITY, "Parameters are invalid";
     IdempotencyKeyReused: "idempotency-key-reused", UNPROCESSABLE_ENTITY,
-        errors: ServiceError::IdempotencyKeyReused,
-        "This Idempotency-Key was used for another launch",
-        "An earlier launch with this key had another template or another body. Use a new key for a new launch.";
+        errors: ServiceError::IdempotencyKeyReused, "This Idempotency-Key was used for another launch";
     TooManyRequests: "too-many-requests", TOO_MANY_REQUESTS,
-        retry_after: 2, page: "unavailable",
-        "Too many of your requests are in flight",
-        "Each user may have 64 requests in flight. A request is in flight until the client has read its response. \
-         Event streams do not count. `Retry-After` says when to try again.";
-    TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS,
-        retry_after: 10,
-        "Too many event streams are open",
-        "Each user may have 32 open event streams. In each browser tab, these pages have one open event stream: the \
-         home page, the pages of a workshop, and the page with all instances. Close an event stream or a tab.";
+        retry_after: 2, page: "unavailable", "Too many of your requests are in flight";
+    TooManyStreams: "too-many-streams", TOO_MANY_REQUESTS, retry_after: 10, "Too many event streams are open";
     TooManyDownloads: "too-many-downloads", TOO_MANY_REQUESTS,
-        retry_after: 60, errors: ServiceError::TooManyDownloads,
-        "Too many downloads are in progress",
-        "Each user may have one download of kept files in progress, and all users together 8. `Retry-After` says when to \
-         try again.";
+        retry_after: 60, errors: ServiceError::TooManyDownloads, "Too many downloads are in progress";
     TooManyChecks: "too-many-checks", TOO_MANY_REQUESTS,
-        retry_after: 30, errors: ServiceError::TooManyChecks,
-        "Too many checks are in progress",
-        "Only `SERVICE_MAX_MATERIAL_CHECKS` checks of course material can be in progress at the same time. Each takes at most \
-         30 seconds. `Retry-After` says when to try again.";
+        retry_after: 30, errors: ServiceError::TooManyChecks, "Too many checks are in progress";
     TooManyLaunches: "too-many-launches", TOO_MANY_REQUESTS,
-        retry_after: 1, errors: ServiceError::TooManyLaunches { .. },
-        "Too many launches in a short time",
-        "Each user may launch SERVICE_LAUNCH_RATE workshops per minute. After a pause, each user may launch \
-         SERVICE_LAUNCH_BURST workshops at once. Admins have no limit. `Retry-After` says when the next launch is \
-         possible. A repeated launch with the same `Idempotency-Key` does not count, because it creates no instance.";
+        retry_after: 1, errors: ServiceError::TooManyLaunches { .. }, "Too many launches in a short time";
     TooManyJoinCodes: "too-many-join-codes", TOO_MANY_REQUESTS,
-        retry_after: 600, errors: ServiceError::TooManyJoinCodes { .. },
-        "Too many wrong codes",
-        "Each user may try 20 codes of classes that do not exist in 10 minutes. `Retry-After` says when the next attempt is \
-         possible. The link that the teacher sends needs no typing.";
+        retry_after: 600, errors: ServiceError::TooManyJoinCodes { .. }, "Too many wrong codes";
     TooManyHandChanges: "too-many-hand-changes", TOO_MANY_REQUESTS,
-        retry_after: 60, errors: ServiceError::TooManyHandChanges { .. },
-        "Too many changes of a hand",
-        "Each user may raise or lower the own hand 20 times in a minute. `Retry-After` says when the next change is possible.";
-    Internal: "internal", INTERNAL_SERVER_ERROR,
-        errors: ServiceError::Internal(_),
-        "The service had an internal error",
-        "Administrators: to find the cause, search the service's log for this `request_id`. Running workshops are not \
-         affected.";
+        retry_after: 60, errors: ServiceError::TooManyHandChanges { .. }, "Too many changes of a hand";
+    Internal: "internal", INTERNAL_SERVER_ERROR, errors: ServiceError::Internal(_), "The service had an internal error";
     DownloadNotReady: "download-not-ready", SERVICE_UNAVAILABLE,
-        retry_after: 60, errors: ServiceError::DownloadNotReady(_),
-        "The files could not be opened in time",
-        "On Kubernetes, a pod reads the files. It did not become ready in time: for example, no node had room, or the \
-         volume was still attached to another node. The files are not affected. `Retry-After` says when to try again. \
-         Administrators: the service's log has the reason.";
+        retry_after: 60, errors: ServiceError::DownloadNotReady(_), "The files could not be opened in time";
     SnapshotsUnavailable: "snapshots-unavailable", SERVICE_UNAVAILABLE,
-        retry_after: 60, errors: ServiceError::SnapshotsUnavailable(_),
-        "The saved files cannot be read now",
-        "The object store (SERVICE_SNAPSHOT_STORE) does not answer, or this launcher has none. The files are not affected. \
-         `Retry-After` says when to try again. Administrators: the service's log has the reason.";
+        retry_after: 60, errors: ServiceError::SnapshotsUnavailable(_), "The saved files cannot be read now";
     AtCapacity: "at-capacity", SERVICE_UNAVAILABLE,
         retry_after: 30, page: "unavailable", errors: ServiceError::AtCapacity,
-        "Too many workshops are waiting to start",
-        "The queue already has SERVICE_MAX_QUEUED instances. `Retry-After` says when to try again.";
+        "Too many workshops are waiting to start";
     Overloaded: "overloaded", SERVICE_UNAVAILABLE,
-        retry_after: 5, page: "unavailable",
-        "The service has too many bytes in flight",
-        "Before you repeat a change, read the resource: the change may already have taken effect. Repeat a launch with \
-         the same `Idempotency-Key`. `Retry-After` says when to try again. The bodies and responses in flight use all \
-         the memory that is reserved for them. The service therefore refused the body of the request, or a large \
-         response to the request. If it refused the body, nothing was changed. If it refused the response, the request \
-         has taken effect. The error is the same in both cases.";
+        retry_after: 5, page: "unavailable", "The service has too many bytes in flight";
     Unavailable: "unavailable", SERVICE_UNAVAILABLE,
         retry_after: 5, errors: ServiceError::Unavailable(_) | ServiceError::FleetUnavailable(_),
-        "The service cannot answer right now",
-        "The database does not answer, or for an image the container engine does not answer. `Retry-After` says when to \
-         try again. Usually nothing was changed. But if the connection to the database broke during a commit, the \
-         change may have taken effect. Before you repeat a change, read the resource. To repeat a launch safely, use \
-         the same `Idempotency-Key`.";
+        "The service cannot answer right now";
 }
 
 impl Serialize for ProblemCode {
@@ -562,5 +358,21 @@ impl ProblemCode {
 
     pub(crate) fn status(self) -> StatusCode {
         self.entry().status
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reference_has_one_section_for_each_code() {
+        let (_, sections) = REFERENCE.split_once("\n## ").unwrap_or_default();
+        let sections: Vec<&str> = sections.split("\n## ").collect();
+        assert_eq!(sections.len(), ProblemCode::ALL.len());
+        for (section, code) in sections.iter().zip(ProblemCode::ALL) {
+            let start = format!("{}\n\n**{} {}.** ", code.as_str(), code.status().as_u16(), code.entry().title);
+            assert!(section.starts_with(&start), "docs/problems.md: {start:?} expected, found {section:?}");
+        }
     }
 }

@@ -8,6 +8,7 @@ use axum::middleware::Next;
 use axum::response::Response;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::Entropy;
+use launcher_domain::clock::random_hex;
 use opentelemetry::propagation::Extractor;
 use opentelemetry::trace::{FutureExt, Status, TraceContextExt};
 use opentelemetry::{Context, KeyValue, global};
@@ -38,9 +39,7 @@ impl RequestId {
         if let Some(id) = requested.filter(|id| is_valid(id)) {
             return Self(id.to_owned());
         }
-        let mut bytes = [0_u8; RANDOM_BYTES];
-        entropy.fill(&mut bytes);
-        Self(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+        Self(random_hex::<RANDOM_BYTES>(entropy))
     }
 }
 

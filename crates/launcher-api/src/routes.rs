@@ -19,7 +19,6 @@ use utoipa_axum::router::UtoipaMethodRouter;
 
 use crate::state::AppState;
 
-/// Routes of one module.
 type Routes = Vec<UtoipaMethodRouter<AppState>>;
 
 /// Lists every documented route of the API, below the base path. Both the router and the OpenAPI document use this

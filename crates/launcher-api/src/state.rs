@@ -4,7 +4,7 @@ use std::borrow::Borrow;
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock};
 
-use axum::extract::{FromRef, FromRequestParts};
+use axum::extract::FromRequestParts;
 use http::request::Parts;
 use launcher_domain::Caller;
 use launcher_service::Launcher;
@@ -99,11 +99,5 @@ impl FromRequestParts<AppState> for Call {
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Problem> {
         let Identity { caller, .. } = Identity::from_request_parts(parts, state).await?;
         Ok(Self { state: state.clone(), caller })
-    }
-}
-
-impl FromRef<AppState> for Arc<ApiSettings> {
-    fn from_ref(state: &AppState) -> Self {
-        Self::clone(&state.settings)
     }
 }

@@ -10,7 +10,7 @@ use launcher_domain::{
     SecretValues, SnapshotFailure, SnapshotState, StartStep,
 };
 use serde::de::Error;
-use serde::{Deserialize, Deserializer};
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use utoipa::openapi::RefOr;
 use utoipa::openapi::schema::{ObjectBuilder, Schema, Type};
@@ -19,91 +19,58 @@ use uuid::Uuid;
 
 use crate::extract::RequestBody;
 
+/// Declares the schemas of enums of the domain, and types that serialize as their values.
 macro_rules! named {
-    ($(#[$doc:meta])* $name:ident, $of:ty, $description:expr) => {
-        $(#[$doc])*
-        #[derive(Debug)]
-        pub(crate) enum $name {}
+    ($($name:ident = $of:ty, $description:expr;)*) => {
+        $(
+            #[derive(Debug, Serialize)]
+            #[serde(transparent)]
+            pub(crate) struct $name($of);
 
-        impl PartialSchema for $name {
-            fn schema() -> RefOr<Schema> {
-                ObjectBuilder::new()
-                    .schema_type(Type::String)
-                    .description(Some($description))
-                    .enum_values(Some(<$of>::ALL.map(|value| value.as_str())))
-                    .into()
+            impl From<$of> for $name {
+                fn from(value: $of) -> Self {
+                    Self(value)
+                }
             }
-        }
 
-        impl ToSchema for $name {
-            fn name() -> Cow<'static, str> {
-                stringify!($name).into()
+            impl PartialSchema for $name {
+                fn schema() -> RefOr<Schema> {
+                    ObjectBuilder::new()
+                        .schema_type(Type::String)
+                        .description(Some($description))
+                        .enum_values(Some(<$of>::ALL.map(|value| value.as_str())))
+                        .into()
+                }
             }
-        }
+
+            impl ToSchema for $name {
+                fn name() -> Cow<'static, str> {
+                    stringify!($name).into()
+                }
+            }
+        )*
     };
 }
 
-named!(
-    /// The schema of a state.
-    StateName,
-    InstanceState,
-    "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed. An instance with kept files can be suspended: running -> suspending -> suspended -> queued, when it is resumed."
-);
-named!(
-    /// The schema of a step of the start.
-    StartStepName,
-    StartStep,
-    "Step that a starting instance waits for."
-);
-named!(
-    /// The schema of an end's reason.
-    EndReasonName,
-    EndReason,
-    "Reason of an instance's end. Set when it begins to terminate."
-);
-named!(
-    /// The schema of a failure's code.
-    FailureCodeName,
-    FailureCode,
-    "The kind of a failure."
-);
-named!(
-    /// The schema of an action of the activity log.
-    ActivityActionName,
-    ActivityAction,
-    format!("The action. {}", ActivityAction::ALL.map(|action| format!("`{}`: {}", action.as_str(), action.about())).join(" "))
-);
-named!(
-    /// The schema of the progress of a snapshot.
-    SnapshotStateName,
-    SnapshotState,
-    "Progress of a snapshot. planned: the end of the running workshop saves its files first. pending: the end is decided, and the workshop runs until its files are saved. saved: the files are saved. failed: the workshop ended, and its files are lost."
-);
-named!(
-    /// The schema of the reason of a failed snapshot.
-    SnapshotFailureName,
-    SnapshotFailure,
-    "Reason why files were not saved. time-limit: they were not saved in time. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before."
-);
-named!(
-    /// The schema of an outcome.
-    MaterialOutcomeName,
-    MaterialOutcome,
-    "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues."
-);
-
-named!(
-    /// The schema of a role.
-    ClassRoleName,
-    ClassRole,
-    "Role in a class. student: launches its templates. assistant: also sees and extends the workshops of all members. teacher: also ends them, and edits the class, its templates and its members."
-);
-named!(
-    /// The schema of the origin of a membership.
-    MemberSourceName,
-    MemberSource,
-    "Origin of a membership. roster: a teacher or an admin added the person. link: the person used a join link."
-);
+named! {
+    StateName = InstanceState,
+        "State of an instance: queued -> starting -> running -> terminating -> terminated, or failed. An instance with kept files can be suspended: running -> suspending -> suspended -> queued, when it is resumed.";
+    StartStepName = StartStep, "Step that a starting instance waits for.";
+    EndReasonName = EndReason, "Reason of an instance's end. Set when it begins to terminate.";
+    FailureCodeName = FailureCode, "The kind of a failure.";
+    ActivityActionName = ActivityAction,
+        format!("The action. {}", ActivityAction::ALL.map(|action| format!("`{}`: {}", action.as_str(), action.about())).join(" "));
+    SnapshotStateName = SnapshotState,
+        "Progress of a snapshot. planned: the end of the running workshop saves its files first. pending: the end is decided, and the workshop runs until its files are saved. saved: the files are saved. failed: the workshop ended, and its files are lost.";
+    SnapshotFailureName = SnapshotFailure,
+        "Reason why files were not saved. time-limit: they were not saved in time. too-large: the archive has more than 2 GiB. limit-reached: the owner has 20 snapshots. files-unavailable: the fleet could not read the files. store-unavailable: the object store did not accept the archive. workshop-gone: the workload was gone before.";
+    MaterialOutcomeName = MaterialOutcome,
+        "placed: the files are there for the first time. updated: they are merged with a newer version. unchanged: they were of the current version. failed: the source could not be placed completely. The student's own files are unchanged, and the next launch continues.";
+    ClassRoleName = ClassRole,
+        "Role in a class. student: launches its templates. assistant: also sees and extends the workshops of all members. teacher: also ends them, and edits the class, its templates and its members.";
+    MemberSourceName = MemberSource,
+        "Origin of a membership. roster: a teacher or an admin added the person. link: the person used a join link.";
+}
 
 /// Gives a type a name in the document. The document replaces the placeholder schema by one that the builder cannot
 /// express.

@@ -6,7 +6,6 @@ use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_service::ServiceError;
-use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::problem::{Problem, ProblemCode};
@@ -14,7 +13,7 @@ use crate::state::Call;
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
-const LONGEST_KEY: usize = 255;
+pub(crate) const LONGEST_KEY: usize = 255;
 
 /// Returns the Idempotency-Key, if present.
 ///
@@ -53,17 +52,6 @@ fn quoted(version: i64) -> String {
     format!("\"{version}\"")
 }
 
-/// The header of a change, for the document.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Header)]
-#[expect(dead_code, reason = "a description: IfMatch reads the header")]
-pub(crate) struct IfMatchParameter {
-    /// ETags. If none is current, the request is refused, so that it overwrites no other change. `*` matches any.
-    #[param(rename = "If-Match")]
-    if_match: Option<String>,
-}
-
-/// The template version that a change requires.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum IfMatch {
     /// Any version: If-Match is absent, or `*`.

@@ -18,10 +18,8 @@ use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 
 const JSON: &str = "application/json";
-/// Media type of a JSON merge patch.
 const MERGE_PATCH: &str = "application/merge-patch+json";
 
-/// A type that a body is deserialized into.
 pub(crate) trait RequestBody: DeserializeOwned {
     /// JSON pointers of the values that must be objects. Without this list, serde would accept arrays there as well.
     const OBJECTS: &'static [&'static str] = &[""];
@@ -47,9 +45,7 @@ impl<S: Send + Sync, T: RequestBody> FromRequest<S> for Json<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_json = is_media_type(request.headers(), &[JSON]);
-        let bytes = read(request).await?;
-        if is_json == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+        required(request, &[JSON]).await.map(Self)
     }
 }
 
@@ -57,10 +53,14 @@ impl<S: Send + Sync> FromRequest<S> for MergePatch {
     type Rejection = Problem;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Problem> {
-        let is_patch = is_media_type(request.headers(), &[MERGE_PATCH, JSON]);
-        let bytes = read(request).await?;
-        if is_patch == Some(true) { parse(&bytes).map(Self) } else { Err(wrong_media_type()) }
+        required(request, &[MERGE_PATCH, JSON]).await.map(Self)
     }
+}
+
+async fn required<T: RequestBody>(request: Request, media_types: &[&str]) -> Result<T, Problem> {
+    let is_declared = is_media_type(request.headers(), media_types);
+    let bytes = read(request).await?;
+    if is_declared == Some(true) { parse(&bytes) } else { Err(wrong_media_type()) }
 }
 
 impl<S: Send + Sync, T: RequestBody + Default> FromRequest<S> for OptionalJson<T> {
@@ -173,7 +173,6 @@ const MISSING: &str = "missing field `";
 /// Start of serde's message for an unknown field; the name and a backtick follow.
 const UNKNOWN: &str = "unknown field `";
 
-/// Returns the name of the field in a message that starts like this.
 fn named(message: &str, start: &str) -> Option<String> {
     message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
 }

@@ -12,27 +12,13 @@ use launcher_domain::names::{is_k8s_name, is_volume_name};
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{ActivityFilter, ArchiveFormat, Page, SearchText, StateFilter};
 use serde::Serialize;
-use utoipa::IntoParams;
 use uuid::Uuid;
 
 use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
 use crate::state::Call;
 
-const MAX_LIMIT: u32 = 500;
-
-/// The parameters of a list's pages, for the document.
-#[derive(Debug, IntoParams)]
-#[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "a description: ListQuery reads the parameters")]
-pub(crate) struct PageParameters {
-    /// Maximum number of entries. Default: 500.
-    #[param(minimum = 1, maximum = 500)]
-    limit: Option<u32>,
-    /// Start of the next page, from the `Link` of the previous page.
-    #[param(pattern = "^[0-9a-f]{32}$")]
-    cursor: Option<String>,
-}
+pub(crate) const MAX_LIMIT: u32 = 500;
 
 /// The query parameters of a list. Each may appear at most once. [`ListQuery::finish`] refuses parameters that no
 /// method has read. Serde does not serve here: its errors for a wrong value do not name the parameter.

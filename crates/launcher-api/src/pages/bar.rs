@@ -26,14 +26,12 @@ pub(crate) async fn events(call: Call, InstanceName(name): InstanceName) -> Resu
     follow(&call, &access).await
 }
 
-/// `PUT …/hand`: raises the hand of the owner.
 pub(crate) async fn raise(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
     let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
     call.launcher.raise_hand(&access).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// `DELETE …/hand`: lowers the hand of the owner.
 pub(crate) async fn lower(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
     let access = call.launcher.class_of_own_instance(&call.caller, &name).await?;
     call.launcher.lower_hand(&access, call.caller.email()).await?;

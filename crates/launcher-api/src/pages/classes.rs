@@ -27,7 +27,6 @@ use crate::permission::{Allowed, CreateClasses, allows};
 /// Maximum number of classes in the list, and of templates and instances that one query reads.
 const ROWS: u32 = 500;
 
-/// A class in the list.
 #[derive(Debug)]
 struct ClassLink {
     name: String,
@@ -46,7 +45,7 @@ impl ClassLink {
                 ClassClosure::Over => "class-state-over",
             })
         });
-        let role = access.role().map(|role| t.role(role));
+        let role = access.role().map(|role| t.named("role-{}", role.as_str()));
         Self { name: content.name.clone(), path: path(access), role, closure }
     }
 }
@@ -55,7 +54,6 @@ pub(crate) fn path(access: &ClassAccess) -> String {
     path_of(access.class())
 }
 
-/// Returns the path of the page of a class.
 pub(crate) fn path_of(class: &Class) -> String {
     format!("/classes/{}", class.content.slug)
 }
@@ -78,7 +76,6 @@ struct ClassesForms {
     import_errors: Vec<String>,
 }
 
-/// The form of a new class.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewClassForm {
@@ -127,7 +124,6 @@ fn addresses(t: Language, text: &str) -> (Vec<EmailAddress>, Vec<String>) {
     }
 }
 
-/// Encodes an address for a path.
 fn encoded(email: &EmailAddress) -> String {
     form_urlencoded::byte_serialize(email.as_str().as_bytes()).collect()
 }

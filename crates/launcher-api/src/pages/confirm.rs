@@ -4,7 +4,6 @@ use askama::Template;
 
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page};
 
-/// The question before an action.
 #[derive(Debug)]
 pub(crate) struct Question {
     pub(crate) title: Text,
@@ -12,12 +11,10 @@ pub(crate) struct Question {
     pub(crate) warning: Text,
     /// Owner of the object, unless it is the reader.
     pub(crate) owner: Option<String>,
-    /// Path of the form.
     pub(crate) action: String,
     /// Hidden fields of the form, in addition to the path to which it returns.
     pub(crate) fields: Vec<(&'static str, String)>,
     pub(crate) button: Text,
-    /// CSS class of the button.
     pub(crate) button_class: &'static str,
     /// Label of the link that leads back without the action.
     pub(crate) cancel: Text,
@@ -32,7 +29,6 @@ struct ConfirmPage {
     ask: Question,
 }
 
-/// Shows the question.
 pub(crate) fn confirm(visitor: &Visitor, here: &'static str, ask: Question) -> PageResult {
     page(&ConfirmPage { t: visitor.t, shell: visitor.shell(here), ask })
 }

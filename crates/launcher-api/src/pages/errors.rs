@@ -36,7 +36,6 @@ struct ErrorPage {
     next_link: Option<(String, Text)>,
 }
 
-/// The fields of a problem document that a page shows.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Document {

@@ -31,7 +31,6 @@ pub(crate) struct EventsQuery {
     of: String,
 }
 
-/// Serves the event stream of a page.
 pub(crate) async fn stream(
     call: Call,
     Query(query): Query<EventsQuery>,

@@ -52,7 +52,6 @@ impl Upload {
         self.all(name).next().unwrap_or_default()
     }
 
-    /// Returns the values of all fields with this name.
     pub(crate) fn all(&self, name: &str) -> impl Iterator<Item = &str> {
         self.fields.iter().filter(move |(field, _)| field == name).map(|(_, value)| value.as_str())
     }
@@ -125,7 +124,6 @@ where
     }
 }
 
-/// Query of a list without filters.
 #[derive(Debug, Deserialize)]
 pub(crate) struct AfterQuery {
     /// The last row of the previous page. An unreadable value selects the first page.

@@ -30,7 +30,6 @@ struct InstancePage {
     return_to: String,
 }
 
-/// The form of the button "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendForm {
@@ -41,7 +40,6 @@ pub(crate) struct ExtendForm {
     return_to: Option<String>,
 }
 
-/// `GET /instances/{k8s_name}`: details of one instance.
 pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName) -> PageResult {
     let listed = visitor.launcher.instance(&visitor.caller, &k8s_name).await?;
     let snapshot = SnapshotView::dated(&visitor, &listed.instance).await?;
@@ -80,7 +78,6 @@ pub(crate) async fn extend(
     Ok(response)
 }
 
-/// `GET /instances/{k8s_name}/extend-beyond-maximum`: asks an admin before the workshop exceeds its maximum lifetime.
 pub(crate) async fn confirm_extension(
     visitor: Allowed<ExtendBeyondMaximum, Visitor>,
     InstanceName(k8s_name): InstanceName,
@@ -243,7 +240,6 @@ fn keep_opener(response: &mut Response) {
     response.headers_mut().insert(OPENER_POLICY, KEEP_OPENER);
 }
 
-/// Returns the origin of an http or https URL.
 fn origin(url: &str) -> Option<&str> {
     let start = url.find("://")? + "://".len();
     let length = url[start..].find('/').unwrap_or(url.len() - start);

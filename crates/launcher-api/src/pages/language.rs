@@ -21,7 +21,6 @@ use locale::{LOCALES, Locale};
 /// Text of a message. A message without values is borrowed.
 pub(crate) type Text = Cow<'static, str>;
 
-/// A value of a message, with its name.
 pub(crate) type Value<'a> = (&'static str, FluentValue<'a>);
 
 /// A sentence around a value to which a template adds HTML, such as a time.
@@ -75,7 +74,6 @@ impl Language {
         &self.0.code
     }
 
-    /// Returns the name of the language in itself.
     pub(crate) fn name(self) -> Text {
         self.text("language-name")
     }
@@ -89,7 +87,6 @@ impl Language {
         self.format(key, None, None)
     }
 
-    /// Returns an attribute of a message, such as the hint of a field.
     pub(crate) fn attribute(self, key: &str, attribute: &str) -> Text {
         self.format(key, Some(attribute), None)
     }
@@ -161,7 +158,7 @@ mod tests {
     #[test]
     fn english_texts_of_the_domain_are_those_of_the_api() {
         let (t, failure) = (Language::english(), FailureCode::Evicted);
-        assert_eq!(t.failure(failure), failure.message());
+        assert_eq!(t.named("failure-{}", failure.as_str()), failure.message());
         let reason = FailureReason::new(failure, None);
         assert_eq!(t.failure_remedy(&reason, false), failure.remedy());
         for (prefix, texts) in [("failure-detail", FailureDetail::TEXTS), ("field-rule", FieldRule::TEXTS)] {

@@ -6,7 +6,6 @@ use serde::Deserialize;
 
 use crate::pages::{Fields, Language, PageResult, Visitor, forms};
 
-/// The form in the footer.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LanguageForm {

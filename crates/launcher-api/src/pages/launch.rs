@@ -25,7 +25,6 @@ use crate::pages::{
 };
 use crate::permission::{LaunchActive, LaunchInactive, allows};
 
-/// Query of the page of a template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct LaunchQuery {
@@ -96,7 +95,6 @@ pub(crate) async fn go(visitor: Visitor, Path(slug): Path<String>, RawQuery(quer
     Ok(forms::redirect(page.as_str()))
 }
 
-/// `POST /launch/{template_id}`: launches the template, then shows the waiting page.
 pub(crate) async fn launch(
     visitor: Visitor,
     TemplateId(template_id): TemplateId,
@@ -207,7 +205,6 @@ struct LaunchPage {
     active: bool,
     /// True if the reader may launch the template, and no workshop of theirs uses the same files.
     can_launch: bool,
-    /// Path of this page.
     back: String,
     inactive_text: Text,
     share: Share,
@@ -234,7 +231,6 @@ struct LaunchFiles {
 }
 
 impl LaunchFiles {
-    /// Returns the files of a snapshot of the reader.
     async fn of(visitor: &Visitor, snapshot_id: Uuid) -> Result<Self, ServiceError> {
         let snapshot = visitor.launcher.snapshot(&visitor.caller, snapshot_id).await?;
         if snapshot.owner_email != *visitor.caller.email() {
@@ -262,7 +258,6 @@ impl Form {
     }
 }
 
-/// Shows the page of a template with this form.
 async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) -> PageResult {
     let t = visitor.t;
     let Form { status, mut prefill, repository, snapshot, notice, is_answer } = form;
@@ -316,7 +311,6 @@ async fn find(visitor: &Visitor, id: Uuid) -> Result<(Option<ClassAccess>, Catal
     Ok((class, template))
 }
 
-/// Returns true if the reader may launch the template now.
 fn can_launch(visitor: &Visitor, class: Option<&ClassAccess>, template: &CatalogTemplate) -> bool {
     let caller = &visitor.caller;
     match class {

@@ -24,7 +24,6 @@ pub(crate) struct LaunchForm {
     pub(super) repository: Option<RepositoryDraft>,
     /// Snapshot whose files the workshop starts with. An invalid identifier is one of no snapshot.
     pub(super) snapshot: Option<Uuid>,
-    /// Values of the launch parameters by name.
     pub(super) parameters: SecretValues,
 }
 
@@ -75,7 +74,6 @@ impl Prefill {
         self.values.is_empty() && self.ignored.is_empty()
     }
 
-    /// Reads the query of a link.
     pub(super) fn of_link(parameters: &[Parameter], query: &BTreeMap<String, String>) -> Self {
         let given = named(query.clone());
         let is_open = |name: &str| parameters.iter().any(|parameter| parameter.name == name && !parameter.is_secret());
@@ -150,13 +148,11 @@ impl LaunchField {
         format!("/parameters/{}", self.name.trim_start_matches(PREFIX))
     }
 
-    /// Returns the HTML attributes that link the field to its help and its error.
     pub(crate) fn described(&self) -> String {
         described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
     }
 }
 
-/// Returns the fields of a launch form, in the order of the parameters.
 pub(crate) fn launch_fields(
     t: Language,
     parameters: &[Parameter],

@@ -4,17 +4,34 @@ use askama::Template;
 use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, ExtendError, ExtensionOutcome};
 use launcher_service::{BulkOutcome, BulkResult, Extension};
+use serde::Deserialize;
 
 use crate::pages::language::Around;
 use crate::pages::view::{Choice, Instant};
 use crate::pages::{Language, PageResult, Shell, Text, assets, notices, page};
+use crate::problem::{Problem, ProblemCode};
 
 /// Distance between two times to which a class can be extended, in seconds.
 const STEP_SECONDS: i64 = 1800;
 /// Number of full and half hours to which a class can be extended: those of 8 hours.
 const STEPS: i64 = 16;
 
-/// The report of an action.
+/// Form of an extension of many workshops, with the time in RFC 3339.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct ExtendAll {
+    until: String,
+    /// Not empty if the reader confirmed to exceed the maximum lifetime of the listed workshops.
+    beyond_maximum: String,
+}
+
+impl ExtendAll {
+    pub(crate) fn read(&self, t: Language) -> Result<(Timestamp, Bound), Problem> {
+        let invalid = |_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid"));
+        Ok((self.until.parse().map_err(invalid)?, Bound::new(!self.beyond_maximum.is_empty())))
+    }
+}
+
 #[derive(Debug, Template)]
 #[template(path = "report.html")]
 pub(crate) struct Report {
@@ -22,7 +39,6 @@ pub(crate) struct Report {
     shell: Shell,
     /// Heading, with the time of an extension.
     heading: Done,
-    /// Name of the template or the class.
     name: String,
     /// Text of a report without rows.
     empty: Text,
@@ -78,7 +94,6 @@ impl Done {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) shell: Shell,
-    /// Name of the template or the class.
     pub(crate) name: String,
     /// Path of the page that leads to the report.
     pub(crate) back: String,
@@ -168,7 +183,6 @@ impl Report {
         }
     }
 
-    /// Serves the report.
     pub(crate) fn page(&self) -> PageResult {
         page(self)
     }

@@ -17,7 +17,6 @@ const MAX_NAME: usize = 80;
 /// First characters that a spreadsheet reads as a formula.
 const FORMULA: [char; 10] = ['=', '+', '-', '@', '\t', '\r', '＝', '＋', '－', '＠'];
 
-/// A person of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Person {
     pub(crate) email: EmailAddress,
@@ -27,7 +26,6 @@ pub(crate) struct Person {
     pub(crate) role: Option<ClassRole>,
 }
 
-/// An entry of a list that has no e-mail address.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unreadable {
     /// Line of the list, from 1.
@@ -183,7 +181,6 @@ fn tidy(name: &str) -> String {
     if is_member_name(&name) { name } else { String::new() }
 }
 
-/// Meaning of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Column {
     Email,
@@ -195,143 +192,75 @@ enum Column {
     Role,
 }
 
-impl Column {
-    /// Recognises the header of a column in the languages of the pages, regardless of case and punctuation.
-    fn of(header: &str) -> Option<Self> {
-        Some(match plain(header).as_str() {
-            "email"
-            | "mail"
-            | "emailaddress"
-            | "emailaddresses"
-            | "mailaddress"
-            | "primaryemail"
-            | "emailadresse"
-            | "mailadresse"
-            | "adresseemail"
-            | "adressemail"
-            | "adressedecourriel"
-            | "courriel"
-            | "adresseélectronique"
-            | "correo"
-            | "correoelectrónico"
-            | "correoelectronico"
-            | "direccióndecorreo"
-            | "direccióndeemail"
-            | "direccióndecorreoelectrónico"
-            | "البريدالإلكتروني"
-            | "عنوانالبريدالإلكتروني"
-            | "بريدإلكتروني"
-            | "电子邮件"
-            | "电子邮箱"
-            | "邮箱"
-            | "电子邮件地址"
-            | "电子邮箱地址"
-            | "邮箱地址" => Self::Email,
-            "username"
-            | "login"
-            | "loginid"
-            | "sisloginid"
-            | "userid"
-            | "sisuserid"
-            | "benutzername"
-            | "anmeldename"
-            | "nomdutilisateur"
-            | "identifiant"
-            | "nombredeusuario"
-            | "usuario"
-            | "اسمالمستخدم"
-            | "用户名" => Self::Login,
-            "firstname"
-            | "firstnames"
-            | "givenname"
-            | "givennames"
-            | "forename"
-            | "vorname"
-            | "prénom"
-            | "prenom"
-            | "nombre"
-            | "nombres"
-            | "الاسمالأول"
-            | "名"
-            | "名字" => Self::FirstName,
-            "lastname"
-            | "surname"
-            | "familyname"
-            | "nachname"
-            | "familienname"
-            | "nom"
-            | "nomdefamille"
-            | "apellido"
-            | "apellidos"
-            | "اسمالعائلة"
-            | "اللقب"
-            | "姓"
-            | "姓氏" => Self::LastName,
-            "name"
-            | "fullname"
-            | "displayname"
-            | "student"
-            | "studentname"
-            | "firstnamelastname"
-            | "firstnamesurname"
-            | "vollständigername"
-            | "nomcomplet"
-            | "nombrecompleto"
-            | "الاسم"
-            | "الاسمالكامل"
-            | "姓名"
-            | "全名"
-            | "学生" => Self::Name,
-            "role" | "roles" | "courserole" | "rolle" | "rollen" | "rôle" | "rôles" | "rol" | "الدور" | "الأدوار"
-            | "角色" => Self::Role,
-            _ => return None,
-        })
-    }
-}
+/// Headers of the columns in the languages of the pages, as [`plain`] returns them, separated by `|`.
+const COLUMNS: [(Column, &str); 6] = [
+    (
+        Column::Email,
+        "email|mail|emailaddress|emailaddresses|mailaddress|primaryemail|emailadresse|mailadresse|adresseemail\
+         |adressemail|adressedecourriel|courriel|adresseélectronique|correo|correoelectrónico|correoelectronico\
+         |direccióndecorreo|direccióndeemail|direccióndecorreoelectrónico|البريدالإلكتروني|عنوانالبريدالإلكتروني\
+         |بريدإلكتروني|电子邮件|电子邮箱|邮箱|电子邮件地址|电子邮箱地址|邮箱地址",
+    ),
+    (
+        Column::Login,
+        "username|login|loginid|sisloginid|userid|sisuserid|benutzername|anmeldename|nomdutilisateur|identifiant\
+         |nombredeusuario|usuario|اسمالمستخدم|用户名",
+    ),
+    (
+        Column::FirstName,
+        "firstname|firstnames|givenname|givennames|forename|vorname|prénom|prenom|nombre|nombres|الاسمالأول|名|名字",
+    ),
+    (
+        Column::LastName,
+        "lastname|surname|familyname|nachname|familienname|nom|nomdefamille|apellido|apellidos|اسمالعائلة|اللقب|姓\
+         |姓氏",
+    ),
+    (
+        Column::Name,
+        "name|fullname|displayname|student|studentname|firstnamelastname|firstnamesurname|vollständigername\
+         |nomcomplet|nombrecompleto|الاسم|الاسمالكامل|姓名|全名|学生",
+    ),
+    (Column::Role, "role|roles|courserole|rolle|rollen|rôle|rôles|rol|الدور|الأدوار|角色"),
+];
+
+/// Names of the roles, in the same form.
+const ROLES: [(ClassRole, &str); 3] = [
+    (
+        ClassRole::Student,
+        "student|students|learner|participant|studentenrollment|studentin|studierende|studierender|studierendere\
+         |teilnehmer|teilnehmerin|teilnehmende|teilnehmender|étudiant|étudiante|etudiant|participante|estudiante\
+         |alumno|alumna|طالب|طالبة|学生",
+    ),
+    (
+        ClassRole::Assistant,
+        "assistant|ta|teachingassistant|taenrollment|tutor|tutorin|grader|noneditingteacher|assistenz|assistent\
+         |assistentin|trainerinohnebearbeitungsrecht|assistante|enseignantnonéditeur|asistente|ayudante\
+         |profesorsinpermisodeedición|مساعد|助教",
+    ),
+    (
+        ClassRole::Teacher,
+        "teacher|instructor|editingteacher|teacherenrollment|lecturer|professor|lehrperson|lehrende|lehrender\
+         |lehrerin|lehrer|dozent|dozentin|trainerin|trainer|enseignant|enseignante|professeur|profesor|profesora\
+         |docente|معلم|مدرس|教师|老师",
+    ),
+];
 
 /// Returns the lower-case letters and digits of a text.
 fn plain(text: &str) -> String {
     text.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
 }
 
-/// Recognises the name of a role. Moodle separates several roles by commas: the highest one counts.
-fn role_of(text: &str) -> Option<ClassRole> {
-    let role = |name: &str| {
-        Some(match plain(name).as_str() {
-            "student" | "students" | "learner" | "participant" | "studentenrollment" | "studentin" | "studierende"
-            | "studierender" | "studierendere" | "teilnehmer" | "teilnehmerin" | "teilnehmende" | "teilnehmender"
-            | "étudiant" | "étudiante" | "etudiant" | "participante" | "estudiante" | "alumno" | "alumna" | "طالب"
-            | "طالبة" | "学生" => ClassRole::Student,
-            "assistant"
-            | "ta"
-            | "teachingassistant"
-            | "taenrollment"
-            | "tutor"
-            | "tutorin"
-            | "grader"
-            | "noneditingteacher"
-            | "assistenz"
-            | "assistent"
-            | "assistentin"
-            | "trainerinohnebearbeitungsrecht"
-            | "assistante"
-            | "enseignantnonéditeur"
-            | "asistente"
-            | "ayudante"
-            | "profesorsinpermisodeedición"
-            | "مساعد"
-            | "助教" => ClassRole::Assistant,
-            "teacher" | "instructor" | "editingteacher" | "teacherenrollment" | "lecturer" | "professor"
-            | "lehrperson" | "lehrende" | "lehrender" | "lehrerin" | "lehrer" | "dozent" | "dozentin" | "trainerin"
-            | "trainer" | "enseignant" | "enseignante" | "professeur" | "profesor" | "profesora" | "docente"
-            | "معلم" | "مدرس" | "教师" | "老师" => ClassRole::Teacher,
-            _ => return None,
-        })
-    };
-    text.split([',', ';']).filter_map(role).max()
+/// Returns the value of which the list has this name, regardless of case and punctuation.
+fn meaning<T: Copy>(names: &[(T, &str)], text: &str) -> Option<T> {
+    let text = plain(text);
+    names.iter().find(|(_, known)| known.split('|').any(|name| name == text)).map(|(value, _)| *value)
 }
 
-/// A table with a header.
+/// Recognises the name of a role. Moodle separates several roles by commas: the highest one counts.
+fn role_of(text: &str) -> Option<ClassRole> {
+    text.split([',', ';']).filter_map(|name| meaning(&ROLES, name)).max()
+}
+
 struct Table {
     delimiter: u8,
     headers: Vec<String>,
@@ -345,7 +274,7 @@ impl Table {
         for delimiter in *b",;\t" {
             let header = records(text, delimiter).next()?;
             let headers: Vec<String> = header.iter().map(|cell| cell.trim().to_owned()).collect();
-            let columns: Vec<_> = headers.iter().map(|header| Column::of(header)).collect();
+            let columns: Vec<_> = headers.iter().map(|header| meaning(&COLUMNS, header)).collect();
             let known = columns.iter().flatten().count();
             let is_header = columns.len() > 1 || columns == [Some(Column::Email)];
             let has_address = headers.iter().any(|header| header.contains('@'));

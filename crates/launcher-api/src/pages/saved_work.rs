@@ -93,7 +93,6 @@ async fn list(visitor: &Visitor, path: &'static str, query: &WorkQuery) -> Resul
     })
 }
 
-/// A volume in words.
 #[derive(Debug)]
 struct VolumeRow {
     volume: String,
@@ -108,7 +107,6 @@ struct VolumeRow {
     deleted_after: Option<Instant>,
 }
 
-/// A snapshot in words.
 #[derive(Debug)]
 struct SnapshotRow {
     snapshot_id: Uuid,

@@ -5,15 +5,12 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{
-    AppType, AtExpiry, ClassRole, EndReason, FailureCode, FailureReason, FieldError, FilesAtEnd, InstanceState,
-    MaterialFinding, MaterialTrouble, SecurityProfile, SnapshotFailure, StartStep, StorageKind, TextKey,
-};
+use launcher_domain::{FailureReason, FieldError, FilesAtEnd, MaterialFinding, SnapshotFailure, StartStep, TextKey};
 use launcher_service::{InstanceCount, ListedInstance};
 
 use crate::pages::roster::{MAX_ENTRIES, RosterError, Unreadable};
 use crate::pages::{Language, Text};
-use crate::problem::ProblemCode;
+use crate::problem::{ProblemCode, sentence};
 
 /// Shown digits of a commit id.
 const SHOWN_DIGITS: usize = 10;
@@ -92,9 +89,9 @@ impl Language {
 
 /// States, reasons and errors.
 impl Language {
-    /// Returns the name of a state for the owner.
-    pub(crate) fn state_name(self, state: InstanceState) -> Text {
-        self.text(&format!("state-{}", state.as_str()))
+    /// Returns the text of a value of the domain. `key` has `{}` at the place of the value's name.
+    pub(crate) fn named(self, key: &str, name: &str) -> Text {
+        self.text(&key.replace("{}", name))
     }
 
     /// Returns the name of an instance's state, with the queue position or the start step if known. `progress` is the
@@ -104,7 +101,7 @@ impl Language {
         ListedInstance { instance, queue_position, .. }: &ListedInstance,
         progress: Option<u32>,
     ) -> String {
-        let name = self.state_name(instance.state);
+        let name = self.named("state-{}", instance.state.as_str());
         match (*queue_position, instance.report.start_step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
             (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
@@ -131,16 +128,6 @@ impl Language {
         }
     }
 
-    /// Returns the reason of a workshop's end, for its owner.
-    pub(crate) fn end_reason(self, reason: EndReason) -> Text {
-        self.text(&format!("end-{}", reason.as_str()))
-    }
-
-    pub(crate) fn failure(self, code: FailureCode) -> Text {
-        self.text(&format!("failure-{}", code.as_str()))
-    }
-
-    /// Returns a text of the domain by its code.
     pub(crate) fn coded(self, text: &TextKey) -> String {
         self.with_all(&text.key, text.args.iter().map(|(name, value)| (name.as_str(), value.as_str())))
     }
@@ -159,10 +146,6 @@ impl Language {
     pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
         let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
-    }
-
-    pub(crate) fn app_type(self, app_type: AppType) -> Text {
-        self.text(&format!("app-{}", app_type.as_str()))
     }
 
     pub(crate) fn product_version(self, version: &str) -> String {
@@ -224,26 +207,10 @@ impl Language {
         }
     }
 
-    pub(crate) fn material_trouble(self, trouble: MaterialTrouble) -> Text {
-        self.text(&format!("material-short-{}", trouble.as_str()))
-    }
-
-    pub(crate) fn at_expiry(self, effect: AtExpiry) -> Text {
-        self.text(&format!("at-expiry-{}", effect.as_str()))
-    }
-
-    pub(crate) fn storage_kind(self, kind: StorageKind) -> Text {
-        self.text(&format!("storage-{}", kind.as_str()))
-    }
-
     /// States that files could not be saved, and why.
     pub(crate) fn not_saved(self, failure: Option<SnapshotFailure>) -> String {
         let reason = failure.map(|failure| self.text(&format!("snapshot-failure-{}", failure.as_str())));
         self.with_one("snapshot-failed", "reason", reason.unwrap_or_default())
-    }
-
-    pub(crate) fn security_profile(self, profile: SecurityProfile) -> Text {
-        self.text(&format!("profile-{}", profile.as_str()))
     }
 
     /// Returns the reason why a running workshop has no button "Extend". `NotRunning` means that its expiry has passed.
@@ -267,18 +234,12 @@ impl Language {
         }
     }
 
-    /// Returns the name of a role in a class.
     /// Returns the name of a size. The names of the default sizes have translations.
     pub(crate) fn size_name(self, name: &str) -> Text {
         let key = format!("size-{name}");
         if self.has(&key) { self.text(&key) } else { name.to_owned().into() }
     }
 
-    pub(crate) fn role(self, role: ClassRole) -> Text {
-        self.text(&format!("role-{}", role.as_str()))
-    }
-
-    /// Returns the error of a field as a sentence.
     pub(crate) fn field_error(self, error: &FieldError) -> String {
         sentence(&self.coded(&error.key()))
     }
@@ -297,17 +258,9 @@ impl Language {
     }
 }
 
-/// Returns the error of a field as a sentence, with a capital letter and a full stop.
-pub(crate) fn sentence(detail: &str) -> String {
-    let mut characters = detail.chars();
-    let sentence: String =
-        characters.next().map(|first| first.to_uppercase().chain(characters).collect()).unwrap_or_default();
-    if sentence.ends_with(['.', '。']) { sentence } else { format!("{sentence}.") }
-}
-
 #[cfg(test)]
 mod tests {
-    use launcher_domain::ActivityAction;
+    use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState};
 
     use super::*;
 

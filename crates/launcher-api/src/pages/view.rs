@@ -48,7 +48,6 @@ pub(crate) struct Choice {
     pub(crate) selected: bool,
 }
 
-/// A state, and the number of instances in this state.
 #[derive(Debug)]
 pub(crate) struct Tile {
     pub(crate) state: InstanceState,
@@ -76,13 +75,12 @@ pub(crate) fn machine_now(clock: &dyn Clock) -> String {
 /// The frame of a page: the signed-in person, the navigation and the banners.
 #[derive(Debug, Clone)]
 pub(crate) struct Shell {
-    pub(crate) person: Person,
+    pub(crate) caller: Caller,
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) brand: Arc<Brand>,
     /// True if the page is for admins, and workshops of several people run as one OS user: the page then shows a
     /// warning.
     pub(crate) warns_of_sharing: bool,
-    /// Version of the program, in the footer.
     pub(crate) version: &'static str,
     /// Path of the page that opens after a choice of the language; `None` for this page's own address.
     pub(crate) return_to: Option<String>,
@@ -90,22 +88,6 @@ pub(crate) struct Shell {
     pub(crate) language_form: Option<&'static str>,
     /// Entry of the navigation that leads to this page.
     pub(crate) here: &'static str,
-}
-
-#[derive(Debug, Clone)]
-pub(crate) struct Person {
-    pub(crate) email: String,
-    /// True to show the badge and the links to the admin pages.
-    pub(crate) is_admin: bool,
-    /// True to show the link to the classes to a person who has none yet.
-    pub(crate) can_create_classes: bool,
-}
-
-impl Person {
-    /// Returns the first letter of the address, as the person's picture.
-    pub(crate) fn initial(&self) -> char {
-        self.email.chars().next().unwrap_or(' ')
-    }
 }
 
 impl Visitor {
@@ -116,14 +98,9 @@ impl Visitor {
 }
 
 impl Shell {
-    /// Returns the frame of a page for this caller.
     pub(crate) fn new(state: &AppState, caller: &Caller, here: &'static str) -> Self {
         Self {
-            person: Person {
-                email: caller.email().to_string(),
-                is_admin: caller.is_admin(),
-                can_create_classes: allows::<CreateClasses>(caller),
-            },
+            caller: caller.clone(),
             settings: Arc::clone(&state.settings),
             brand: Arc::clone(&state.brand),
             warns_of_sharing: state.process.shares_one_user && caller.is_admin() && here.starts_with("admin"),
@@ -141,7 +118,17 @@ impl Shell {
     }
 
     pub(crate) fn is_admin(&self) -> bool {
-        self.person.is_admin
+        self.caller.is_admin()
+    }
+
+    /// Returns true to show the link to the classes to a person who has none yet.
+    pub(crate) fn can_create_classes(&self) -> bool {
+        allows::<CreateClasses>(&self.caller)
+    }
+
+    /// Returns the first letter of the address, as the person's picture.
+    pub(crate) fn initial(&self) -> char {
+        self.caller.email().as_str().chars().next().unwrap_or(' ')
     }
 }
 

@@ -206,7 +206,6 @@ impl Trouble {
     }
 }
 
-/// The form of the button "Try again".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgainForm {

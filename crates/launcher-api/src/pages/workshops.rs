@@ -66,7 +66,6 @@ impl Home {
         self.list.workshops.iter().any(WorkshopView::is_waiting)
     }
 
-    /// Number of cards.
     fn found(&self) -> usize {
         self.cards.len() + self.shared.len()
     }
@@ -177,7 +176,12 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
 fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
     let tags = template.listing.tags.join("\n");
-    let text = format!("{}\n{}\n{}\n{tags}", settings.name, settings.description, t.app_type(settings.app_type));
+    let text = format!(
+        "{}\n{}\n{}\n{tags}",
+        settings.name,
+        settings.description,
+        t.named("app-{}", settings.app_type.as_str())
+    );
     let text = text.to_lowercase();
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }

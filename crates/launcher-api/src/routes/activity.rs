@@ -1,7 +1,7 @@
 //! `/activity`: the activity log.
 
 use axum::response::Response;
-use launcher_domain::{Activity, EmailAddress};
+use launcher_domain::Activity;
 use launcher_service::LoggedActivity;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -21,22 +21,17 @@ pub(super) fn routes() -> Routes {
 ///
 /// Only admins may call it. The actions of users and of the service, newest first. Entries are kept as long as the history
 /// of ended instances.
-#[utoipa::path(
-    get, path = "/activity/", operation_id = "listActivity", tag = "activity",
-    params(
-        ("person" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+#[utoipa::path(get, path = "/activity/", operation_id = "listActivity", tag = "activity",
+    params(("person" = Option<String>, Query, min_length = 3, max_length = 254,
+            pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
             description = "Only actions of this person, and actions on this person's instances."),
-        ("subject" = Option<String>, Query, pattern = "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$|^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
+        ("subject" = Option<String>, Query,
+            pattern = "^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$|^[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}$",
             description = "Only actions on the instance with this name, or on the template with this UUID."),
-        ("limit" = Option<u32>, Query, minimum = 1, maximum = 500,
-            description = "Maximum number of entries. Default: 500."),
         ("cursor" = Option<String>, Query, pattern = "^[0-7][0-9a-f]{15}$",
-            description = "Start of the next page, from the `Link` of the previous page."),
-    ),
-    responses((status = 200, description = "A page of the log.", body = [ActivityResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
-)]
+            description = "Start of the next page, from the `Link` of the previous page.")),
+    responses((status = 200, description = "A page of the log.", body = [ActivityResponse])),
+    extensions(("x-parameters" = json!(["limit"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn list_activity(call: Allowed<ReadActivities>, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
     let filter = query.activity_filter()?;
@@ -52,13 +47,10 @@ pub(crate) struct ActivityResponse {
     #[schema(example = 4711, minimum = 1)]
     activity_id: i64,
     /// Time of the action.
-    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     at: String,
     /// Person who acted; null if the service acted.
-    #[schema(required, value_type = Option<String>, example = "alice@example.org")]
-    actor_email: Option<EmailAddress>,
-    #[schema(value_type = ActivityActionName)]
-    action: &'static str,
+    actor_email: Option<String>,
+    action: ActivityActionName,
     /// Subject of the action: an instance's `k8s_name`, a `template_id`, or a volume's name.
     #[schema(example = "statistics-101-a7k3m9qz2x")]
     subject: String,
@@ -67,13 +59,12 @@ pub(crate) struct ActivityResponse {
     #[schema(example = "Statistics 101")]
     subject_name: String,
     /// Owner of the instance or volume; null for a template.
-    #[schema(required, value_type = Option<String>, example = "alice@example.org")]
-    owner_email: Option<EmailAddress>,
+    owner_email: Option<String>,
     /// `extended`: the new `expires_at`. `extended-beyond-maximum`: the new `expires_at`, a space, and the seconds beyond the
     /// maximum lifetime. `maximum-raised`: the new maximum lifetime in seconds. `ended`: the `end_reason`. `failed`: the code of the `reason`.
     /// `template-changed`, `template-archived`, `template-restored`: the names of the changed fields, separated by
     /// commas. Null for all other actions.
-    #[schema(required, example = "2026-03-02T11:00:12.345Z")]
+    #[schema(example = "2026-03-02T11:00:12.345Z")]
     detail: Option<String>,
 }
 
@@ -83,11 +74,11 @@ impl From<LoggedActivity> for ActivityResponse {
         Self {
             activity_id,
             at: rfc3339(act.at),
-            actor_email: act.actor_email,
-            action: action.as_str(),
+            actor_email: act.actor_email.map(String::from),
+            action: action.into(),
             subject,
             subject_name,
-            owner_email,
+            owner_email: owner_email.map(String::from),
             detail,
         }
     }

@@ -1,7 +1,6 @@
 //! `/classes/{class}/instances/…`: actions on all instances of a class.
 
 use axum::Json;
-use launcher_domain::EmailAddress;
 use launcher_domain::lifetime::Bound;
 use launcher_service::{BulkOutcome, BulkResult};
 use serde::{Deserialize, Serialize};
@@ -29,17 +28,11 @@ pub(super) fn routes() -> Routes {
 /// Only teachers and admins may call it. Launches the template for each student without an instance of it that is queued, starting,
 /// running or paused. The student is the owner, so the limits of the student and of the class apply. A repeated request
 /// launches nothing twice. If a request fails, some instances may already be launched: repeat the request.
-#[utoipa::path(
-    post, path = "/classes/{class}/instances/launch", operation_id = "launchForClass", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/instances/launch", operation_id = "launchForClass", tag = "classes",
     request_body = LaunchForClassBody,
     responses((status = 200, description = "The result for each student, by address.", body = [ClassActionResponse])),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::TemplateNotAllowed,
-        ProblemCode::ClassNotBegun, ProblemCode::ClassOver, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::TemplateInactive,
+            ProblemCode::TemplateNotAllowed, ProblemCode::ClassNotBegun, ProblemCode::ClassOver]))))]
 pub(crate) async fn launch_for_class(
     call: InClass<LaunchForMembers>,
     Body(LaunchForClassBody { template_id }): Body<LaunchForClassBody>,
@@ -54,17 +47,10 @@ pub(crate) async fn launch_for_class(
 /// `extension.latest_expires_at`. Teachers can exceed the maximum lifetime with `beyond_maximum`. No instance expires earlier
 /// than before. A repeated request changes nothing. If a request fails, some instances may already be extended: repeat the
 /// request.
-#[utoipa::path(
-    post, path = "/classes/{class}/instances/extend", operation_id = "extendClassInstances", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/instances/extend", operation_id = "extendClassInstances", tag = "classes",
     request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ExtendedInstanceResponse])),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            body = [ExtendedInstanceResponse])), extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn extend_class_instances(
     call: InClass<ExtendInClass>,
     Body(ExtendAllBody { until, beyond_maximum }): Body<ExtendAllBody>,
@@ -77,13 +63,10 @@ pub(crate) async fn extend_class_instances(
 ///
 /// Only teachers and admins may call it. Pauses each running instance that keeps files. A repeated request changes nothing. If
 /// a request fails, some instances may already be paused: repeat the request.
-#[utoipa::path(
-    post, path = "/classes/{class}/instances/suspend", operation_id = "suspendClassInstances", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/instances/suspend", operation_id = "suspendClassInstances",
+    tag = "classes",
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ClassActionResponse])),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+            body = [ClassActionResponse])), extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn suspend_class_instances(
     call: InClass<EndInClass>,
 ) -> Result<Json<Vec<ClassActionResponse>>, Problem> {
@@ -95,13 +78,9 @@ pub(crate) async fn suspend_class_instances(
 ///
 /// Only teachers and admins may call it. Ends each instance in any state, and dismisses the failed ones. A repeated request
 /// changes nothing. If a request fails, some instances may already have ended: repeat the request.
-#[utoipa::path(
-    post, path = "/classes/{class}/instances/end", operation_id = "endClassInstances", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/instances/end", operation_id = "endClassInstances", tag = "classes",
     responses((status = 200, description = "The result for each instance that has not ended, newest first.",
-        body = [ClassActionResponse])),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+            body = [ClassActionResponse])), extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn end_class_instances(call: InClass<EndInClass>) -> Result<Json<Vec<ClassActionResponse>>, Problem> {
     let results = call.launcher.end_class(&call.access).await?;
     Ok(Json(results.into_iter().map(ClassActionResponse::from).collect()))
@@ -122,14 +101,12 @@ impl RequestBody for LaunchForClassBody {}
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClassActionResponse {
     /// Owner of the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// Name of the instance in paths; null for a launch without a new instance.
-    #[schema(required, example = "statistics-101-a7k3m9qz2x")]
     k8s_name: Option<String>,
     outcome: ClassActionOutcome,
     /// Code of the reason, if the outcome is `refused`; null otherwise.
-    #[schema(required, example = "class-limit-reached")]
+    #[schema(example = "class-limit-reached")]
     denied_reason: Option<&'static str>,
 }
 
@@ -150,6 +127,6 @@ impl From<BulkResult> for ClassActionResponse {
             BulkOutcome::Unchanged => (ClassActionOutcome::Unchanged, None),
             BulkOutcome::Refused(error) => (ClassActionOutcome::Refused, Some(ProblemCode::from(&error).as_str())),
         };
-        Self { owner_email, k8s_name, outcome, denied_reason }
+        Self { owner_email: owner_email.to_string(), k8s_name, outcome, denied_reason }
     }
 }

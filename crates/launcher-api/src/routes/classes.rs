@@ -6,8 +6,8 @@ use http::header::{ETAG, LOCATION};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use launcher_domain::lifetime::Bound;
 use launcher_domain::{
-    Audience, ClassAccess, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, InstanceState, JoinRules,
-    JsonObject, Member, MemberSource,
+    Audience, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldError, FieldRule, JoinRules,
+    JsonObject, Member,
 };
 use launcher_service::{InstanceFilter, ListedInstance, MemberDraft, NewClass, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -17,8 +17,8 @@ use utoipa_axum::routes;
 use uuid::Uuid;
 
 use crate::extract::{
-    IfMatch, IfMatchParameter, InstanceName, Json as Body, ListQuery, MemberEmail, OptionalJson, PageParameters,
-    RequestBody, TemplateId, etag, is_unchanged, list_page,
+    IfMatch, InstanceName, Json as Body, ListQuery, MemberEmail, OptionalJson, RequestBody, TemplateId, etag,
+    is_unchanged, list_page,
 };
 use crate::permission::{
     Allowed, CreateClasses, EditClass, EndInClass, ExtendInClass, InClass, LaunchInClass, ManageClassTemplates,
@@ -28,12 +28,13 @@ use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
 use crate::routes::instances::{ExtendBody, ReasonResponse, WorkshopInstanceResponse};
 use crate::routes::templates::{
-    Launched, TemplateBody, TemplateReplacement, WorkshopTemplateResponse, launch, remove_read_only,
+    self, Launched, TemplateBody, TemplateReplacement, WorkshopTemplateResponse, launch, with_read_only,
+    written_version,
 };
 use crate::state::Call;
 use crate::wire::{ClassRoleName, LaunchBody, MemberSourceName, StateName, named_schema, rfc3339};
 
-type Changed<T> = ([(HeaderName, HeaderValue); 1], Json<T>);
+type Changed = ([(HeaderName, HeaderValue); 1], Json<ClassResponse>);
 
 pub(super) fn routes() -> Routes {
     vec![
@@ -53,13 +54,9 @@ pub(super) fn routes() -> Routes {
 /// List classes
 ///
 /// The classes in which the caller has a role; for an admin all classes. Newest first.
-#[utoipa::path(
-    get, path = "/classes/", operation_id = "listClasses", tag = "classes",
-    params(PageParameters),
-    responses((status = 200, description = "A page of classes.", body = [ClassResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/classes/", operation_id = "listClasses", tag = "classes",
+    responses((status = 200, description = "A page of classes.", body = [ClassResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"]))))]
 pub(crate) async fn list_classes(call: Call, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
     let path = query.finish(&call, "/classes/")?;
@@ -73,18 +70,9 @@ pub(crate) async fn list_classes(call: Call, mut query: ListQuery) -> Result<Res
 /// absent. A caller who is no admin is always one of them, cannot choose the `slug`, and may have at most
 /// SERVICE_MAX_CLASSES_PER_CREATOR classes that are not `archived`. Without `max_workshops`, that class gets
 /// SERVICE_MAX_WORKSHOPS_PER_CREATED_CLASS, and it cannot have more.
-#[utoipa::path(
-    post, path = "/classes/", operation_id = "createClass", tag = "classes",
-    request_body = ClassBody,
-    responses((status = 201, description = "The new class.", body = ClassResponse, headers(
-        ("Location" = String, description = "The path of the class."),
-        ("ETag" = String, description = "The version, for `If-Match`."),
-    ))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+#[utoipa::path(post, path = "/classes/", operation_id = "createClass", tag = "classes", request_body = ClassBody,
+    responses((status = 201, description = "The new class.", body = ClassResponse, headers(("Location"), ("ETag")))),
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn create_class(
     call: Allowed<CreateClasses>,
     Body(mut body): Body<JsonObject>,
@@ -95,7 +83,6 @@ pub(crate) async fn create_class(
     Ok((StatusCode::CREATED, [(LOCATION, location)], changed(&access)).into_response())
 }
 
-/// Reads the field `teachers`: addresses.
 fn teachers(value: Value) -> Result<Vec<EmailAddress>, Problem> {
     let given = match value {
         Value::Null => return Ok(Vec::new()),
@@ -119,21 +106,10 @@ fn teachers(value: Value) -> Result<Vec<EmailAddress>, Problem> {
 /// Read a class
 ///
 /// For a person without a role in the class, the response is the same as for a missing class.
-#[utoipa::path(
-    get, path = "/classes/{class}", operation_id = "readClass", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("If-None-Match" = Option<String>, Header,
-            description = "ETags that the caller has. The response is 304 if one is current."),
-    ),
-    responses(
-        (status = 200, description = "The class.", body = ClassResponse,
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-        (status = 304, description = "The caller has the current version.",
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-    ),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/classes/{class}", operation_id = "readClass", tag = "classes",
+    responses((status = 200, description = "The class.", body = ClassResponse, headers(("ETag"))),
+        (status = 304, description = "The caller has the current version.", headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-None-Match"]))))]
 pub(crate) async fn read_class(call: InClass<ReadClass>, headers: HeaderMap) -> Result<Response, Problem> {
     let version = call.access.class().version;
     if is_unchanged(&headers, version) {
@@ -148,42 +124,29 @@ pub(crate) async fn read_class(call: InClass<ReadClass>, headers: HeaderMap) -> 
 /// admins may change the slug and the policy (`allowed_images`, `allowed_sizes`, `allows_baseline`), and raise or remove a
 /// limit. A changed policy ends no workshop: it refuses launches of templates that it does not allow. Students of an
 /// `archived` class cannot launch its templates; their running workshops continue.
-#[utoipa::path(
-    put, path = "/classes/{class}", operation_id = "updateClass", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        IfMatchParameter,
-    ),
+#[utoipa::path(put, path = "/classes/{class}", operation_id = "updateClass", tag = "classes",
     request_body = ClassReplacement,
-    responses((status = 200, description = "The changed class.", body = ClassResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::ClassVersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    responses((status = 200, description = "The changed class.", body = ClassResponse, headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn update_class(
     call: InClass<EditClass>,
     if_match: IfMatch,
     Body(body): Body<JsonObject>,
-) -> Result<Changed<ClassResponse>, Problem> {
+) -> Result<Changed, Problem> {
     let expected = if_match.required(call.access.class().version, ProblemCode::ClassVersionMismatch)?;
     Ok(changed(&call.launcher.update_class(&call.access, &body, expected).await?))
 }
 
-fn changed(access: &ClassAccess) -> Changed<ClassResponse> {
+fn changed(access: &ClassAccess) -> Changed {
     ([(ETAG, etag(access.class().version))], Json(ClassResponse::from(access)))
 }
 
 /// List the members of a class
 ///
 /// Only its teachers, its assistants and admins may call it. By address.
-#[utoipa::path(
-    get, path = "/classes/{class}/members/", operation_id = "listMembers", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(get, path = "/classes/{class}/members/", operation_id = "listMembers", tag = "classes",
     responses((status = 200, description = "All current members.", body = [MemberResponse])),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn list_members(call: InClass<WatchClass>) -> Result<Json<Vec<MemberResponse>>, Problem> {
     let members = call.launcher.members(&call.access).await?;
     Ok(Json(members.into_iter().map(MemberResponse::from).collect()))
@@ -193,16 +156,10 @@ pub(crate) async fn list_members(call: InClass<WatchClass>) -> Result<Json<Vec<M
 ///
 /// Only its teachers and admins may call it. All or none: if one member is refused, nothing changes. Members who are not in the
 /// list stay as they are. A repeated request changes nothing.
-#[utoipa::path(
-    post, path = "/classes/{class}/members/", operation_id = "setMembers", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/members/", operation_id = "setMembers", tag = "classes",
     request_body = MembersBody,
     responses((status = 200, description = "All current members.", body = [MemberResponse])),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn set_members(
     call: InClass<ManageMembers>,
     Body(MembersBody { members }): Body<MembersBody>,
@@ -215,19 +172,9 @@ pub(crate) async fn set_members(
 /// Add a member to a class, or change the role of one
 ///
 /// Only its teachers and admins may call it. A class always has a teacher. A repeated request changes nothing.
-#[utoipa::path(
-    put, path = "/classes/{class}/members/{email}", operation_id = "setMember", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("email" = String, Path, description = "The address of the person, lower-case.", example = "bob@example.org"),
-    ),
-    request_body = MemberBody,
-    responses((status = 200, description = "The member.", body = MemberResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+#[utoipa::path(put, path = "/classes/{class}/members/{email}", operation_id = "setMember", tag = "classes",
+    request_body = MemberBody, responses((status = 200, description = "The member.", body = MemberResponse)),
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn set_member(
     call: InClass<ManageMembers>,
     MemberEmail(email): MemberEmail,
@@ -243,15 +190,9 @@ pub(crate) async fn set_member(
 ///
 /// Only its teachers and admins may call it. Ends the workshops of the person in the class. Saved files stay the person's. A
 /// class always has a teacher. A repeated request changes nothing.
-#[utoipa::path(
-    delete, path = "/classes/{class}/members/{email}", operation_id = "removeMember", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("email" = String, Path, description = "The address of the member, lower-case.", example = "bob@example.org"),
-    ),
+#[utoipa::path(delete, path = "/classes/{class}/members/{email}", operation_id = "removeMember", tag = "classes",
     responses((status = 204, description = "The person is no longer a member.")),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::InvalidFields])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::InvalidFields]))))]
 pub(crate) async fn remove_member(
     call: InClass<ManageMembers>,
     MemberEmail(email): MemberEmail,
@@ -264,21 +205,15 @@ pub(crate) async fn remove_member(
 ///
 /// Members get the active templates that are not unlisted, teachers and admins all templates. Newest first. `command`, `args`
 /// and `env` are empty unless the caller may edit them.
-#[utoipa::path(
-    get, path = "/classes/{class}/templates/", operation_id = "listClassTemplates", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/classes/{class}/templates/", operation_id = "listClassTemplates", tag = "classes",
+    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"]))))]
 pub(crate) async fn list_class_templates(call: InClass<ReadClass>, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
     let path = query.finish(&call, &format!("/classes/{}/templates/", call.access.class().content.slug))?;
     let rows = call.launcher.templates(&call.access, &page).await?;
-    let response = |template| WorkshopTemplateResponse::in_class(template, &call.access);
+    let shows_all = call.access.allows(ClassAction::ManageTemplates);
+    let response = |template| WorkshopTemplateResponse::new(template, shows_all);
     Ok(list_page(rows, &page, &path, |template| template.template_id, response))
 }
 
@@ -286,19 +221,10 @@ pub(crate) async fn list_class_templates(call: InClass<ReadClass>, mut query: Li
 ///
 /// Only its teachers and admins may call it. Only admins may set `pod_template`, and `secret` of a source of course material.
 /// The shared catalog does not show the template.
-#[utoipa::path(
-    post, path = "/classes/{class}/templates/", operation_id = "createClassTemplate", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(post, path = "/classes/{class}/templates/", operation_id = "createClassTemplate", tag = "classes",
     request_body = TemplateBody,
-    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(
-        ("Location" = String, description = "The path of the template."),
-        ("ETag" = String, description = "The version, for `If-Match`."),
-    ))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(("Location"),
+            ("ETag")))), extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn create_class_template(
     call: InClass<ManageClassTemplates>,
     Body(body): Body<JsonObject>,
@@ -306,82 +232,54 @@ pub(crate) async fn create_class_template(
     let template = call.launcher.create_template(&call.access, &body).await?;
     let class = &call.access.class().content.slug;
     let location = call.api_path(&format!("/classes/{class}/templates/{}", template.template_id));
-    let tag = etag(template.version);
-    let body = Json(WorkshopTemplateResponse::in_class(template, &call.access));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], [(ETAG, tag)], body).into_response())
+    Ok((StatusCode::CREATED, [(LOCATION, location)], templates::changed(template, true)).into_response())
 }
 
 /// Read a template of a class
 ///
 /// Every member may read every template, also an archived or unlisted one. `command`, `args` and `env` are empty unless the
 /// caller may edit them.
-#[utoipa::path(
-    get, path = "/classes/{class}/templates/{template_id}", operation_id = "readClassTemplate", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-    ),
-    responses((status = 200, description = "The template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/classes/{class}/templates/{template_id}", operation_id = "readClassTemplate",
+    tag = "classes",
+    responses((status = 200, description = "The template.", body = WorkshopTemplateResponse, headers(("ETag")))))]
 pub(crate) async fn read_class_template(
     call: InClass<ReadClass>,
     TemplateId(id): TemplateId,
-) -> Result<Changed<WorkshopTemplateResponse>, Problem> {
+) -> Result<templates::Changed, Problem> {
     let template = call.launcher.template(&call.access, id).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::in_class(template, &call.access))))
+    Ok(templates::changed(template, call.access.allows(ClassAction::ManageTemplates)))
 }
 
 /// Replace a template of a class
 ///
 /// Only its teachers and admins may call it. Fields that are absent from the body take their defaults. The body may be a
 /// template as it was read: read-only fields with their current values are ignored. Running workshops do not change.
-#[utoipa::path(
-    put, path = "/classes/{class}/templates/{template_id}", operation_id = "updateClassTemplate", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
-    request_body = TemplateReplacement,
+#[utoipa::path(put, path = "/classes/{class}/templates/{template_id}", operation_id = "updateClassTemplate",
+    tag = "classes", request_body = TemplateReplacement,
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::VersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn update_class_template(
     call: InClass<ManageClassTemplates>,
     TemplateId(id): TemplateId,
     if_match: IfMatch,
     Body(mut body): Body<JsonObject>,
-) -> Result<Changed<WorkshopTemplateResponse>, Problem> {
+) -> Result<templates::Changed, Problem> {
     let current = call.launcher.template(&call.access, id).await?;
     let expected = if_match.required(current.version, ProblemCode::VersionMismatch)?;
-    // A body with the version or the time of the last change changes only this version.
-    let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
-    let expected_version = expected.or_else(|| names_version.then_some(current.version));
-    remove_read_only(&mut body, &json!(WorkshopTemplateResponse::in_class(current, &call.access)))?;
+    let expected_version = written_version(&mut body, current, true, expected)?;
     let update = TemplateUpdate { body, expected_version };
     let template = call.launcher.update_template(&call.access, id, update).await?;
-    Ok(([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::in_class(template, &call.access))))
+    Ok(templates::changed(template, true))
 }
 
 /// Archive a template of a class
 ///
 /// Only its teachers and admins may call it. Running workshops keep running. A repeated request changes nothing. A PUT with
 /// `"active": true` restores the template.
-#[utoipa::path(
-    delete, path = "/classes/{class}/templates/{template_id}", operation_id = "archiveClassTemplate", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-    ),
-    responses((status = 204, description = "The template is archived.")),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+#[utoipa::path(delete, path = "/classes/{class}/templates/{template_id}", operation_id = "archiveClassTemplate",
+    tag = "classes", responses((status = 204, description = "The template is archived.")),
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn archive_class_template(
     call: InClass<ManageClassTemplates>,
     TemplateId(id): TemplateId,
@@ -394,30 +292,17 @@ pub(crate) async fn archive_class_template(
 ///
 /// Every member may call it. Creates an instance in state queued, which the caller owns, as the launch of a template of the
 /// shared catalog does. The limits of the class apply as well.
-#[utoipa::path(
-    post, path = "/classes/{class}/templates/{template_id}/launch", operation_id = "launchClassTemplate", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
-            description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
-    ),
+#[utoipa::path(post, path = "/classes/{class}/templates/{template_id}/launch", operation_id = "launchClassTemplate",
+    tag = "classes",
     request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
-    responses(
-        (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
-            headers(("Location" = String, description = "The path of the instance."))),
+    responses((status = 201, description = "The new instance.", body = WorkshopInstanceResponse, headers(("Location"))),
         (status = 200, description = "The instance that an earlier launch with the same key created.",
-            body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
-    ),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive, ProblemCode::TemplateNotAllowed, ProblemCode::ClassOver,
-        ProblemCode::ClassNotBegun,
-        ProblemCode::ClassLimitReached, ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse,
-        ProblemCode::StorageLimitReached, ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType,
-        ProblemCode::InvalidFields, ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused,
-        ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable
-    ])))
-)]
+            body = WorkshopInstanceResponse, headers(("Location")))),
+    extensions(("x-parameters" = json!(["Idempotency-Key"])),
+        ("x-problems" = json!([ProblemCode::TemplateInactive, ProblemCode::TemplateNotAllowed, ProblemCode::ClassOver,
+            ProblemCode::ClassNotBegun, ProblemCode::ClassLimitReached, ProblemCode::InstanceLimitReached,
+            ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached, ProblemCode::IdempotencyKeyReused,
+            ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable]))))]
 pub(crate) async fn launch_class_template(
     call: InClass<LaunchInClass>,
     TemplateId(id): TemplateId,
@@ -431,19 +316,9 @@ pub(crate) async fn launch_class_template(
 ///
 /// Instances of the templates of the class, newest first: of all members for teachers, assistants and admins, else the
 /// caller's own.
-#[utoipa::path(
-    get, path = "/classes/{class}/instances/", operation_id = "listClassInstances", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("state" = inline(Option<crate::routes::instances::StateParameter>), Query,
-            description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
-                           state."),
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of instances.", body = [ClassInstanceResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/classes/{class}/instances/", operation_id = "listClassInstances", tag = "classes",
+    responses((status = 200, description = "A page of instances.", body = [ClassInstanceResponse])),
+    extensions(("x-parameters" = json!(["state", "limit", "cursor"]))))]
 pub(crate) async fn list_class_instances(call: InClass<ReadClass>, mut query: ListQuery) -> Result<Response, Problem> {
     let (page, state) = (query.page()?, query.state()?);
     let path = query.finish(&call, &format!("/classes/{}/instances/", call.access.class().content.slug))?;
@@ -456,20 +331,11 @@ pub(crate) async fn list_class_instances(call: InClass<ReadClass>, mut query: Li
 ///
 /// Only teachers, assistants and admins may call it. Adds the template's `extension_seconds` to `expires_at`. Teachers can
 /// exceed the maximum lifetime with `beyond_maximum`, up to 30 days after the start.
-#[utoipa::path(
-    post, path = "/classes/{class}/instances/{k8s_name}/extend", operation_id = "extendClassInstance", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x"),
-    ),
-    request_body(content = Option<ExtendBody>, description = "Optional."),
+#[utoipa::path(post, path = "/classes/{class}/instances/{k8s_name}/extend", operation_id = "extendClassInstance",
+    tag = "classes", request_body(content = Option<ExtendBody>, description = "Optional."),
     responses((status = 200, description = "The extended instance.", body = ClassInstanceResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::NotRunning,
-        ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotRunning,
+            ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged]))))]
 pub(crate) async fn extend_class_instance(
     call: InClass<ExtendInClass>,
     InstanceName(name): InstanceName,
@@ -484,16 +350,10 @@ pub(crate) async fn extend_class_instance(
 ///
 /// Only teachers and admins may call it. Ends an instance of a member in any state, and dismisses a failed one. A repeated
 /// request changes nothing.
-#[utoipa::path(
-    delete, path = "/classes/{class}/instances/{k8s_name}", operation_id = "endClassInstance", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x"),
-    ),
+#[utoipa::path(delete, path = "/classes/{class}/instances/{k8s_name}", operation_id = "endClassInstance",
+    tag = "classes",
     responses((status = 202, description = "The instance, which is terminating or terminated.",
-        body = ClassInstanceResponse)),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+            body = ClassInstanceResponse)), extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn end_class_instance(
     call: InClass<EndInClass>,
     InstanceName(name): InstanceName,
@@ -502,7 +362,6 @@ pub(crate) async fn end_class_instance(
     Ok((StatusCode::ACCEPTED, Json(listed.into())))
 }
 
-/// A class, as the API sends it.
 #[derive(Debug, Serialize)]
 pub(crate) struct ClassResponse {
     class_id: Uuid,
@@ -531,50 +390,31 @@ impl From<&ClassAccess> for ClassResponse {
 }
 
 named_schema! {
-    /// The name of the schema of [`ClassContent`] in a response.
     ClassResponse = "ClassResponse"
 }
 named_schema! {
-    /// The name of the schema of a new class.
     type ClassBody = "ClassBody"
 }
 named_schema! {
-    /// The name of the schema of [`ClassContent`] in a request.
     type ClassReplacement = "ClassReplacement"
 }
 
-/// Returns the schemas of classes (JSON Schema 2020-12), by name.
+/// Fields of a class that only the service sets: name, and schema in a response.
+const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+    ("class_id", "string", "uuid", "The identifier."),
+    ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
+    ("created_by", "string", "email", "The person who created the class. For information only."),
+    ("created_at", "string", "date-time", "Time of the creation."),
+    ("updated_at", "string", "date-time", "Time of the last change."),
+];
+
 pub(crate) fn class_schemas() -> [(&'static str, Value); 4] {
-    let mut response = ClassContent::schema(Audience::Response);
+    let mut response = with_read_only(ClassContent::schema(Audience::Response), &READ_ONLY);
     let roles: Vec<_> = ClassRole::ALL.map(|role| Some(role.as_str())).into_iter().chain([None]).collect();
-    let fields = [
-        ("class_id", json!({ "type": "string", "format": "uuid", "description": "The identifier." })),
-        (
-            "role",
-            json!({
-                "type": ["string", "null"], "enum": roles,
-                "description": "Role of the caller; null for an admin without a role in the class.",
-            }),
-        ),
-        (
-            "version",
-            json!({ "type": "integer", "format": "int64",
-            "description": "Starts at 1 and increases with each change. The ETag contains it." }),
-        ),
-        (
-            "created_by",
-            json!({ "type": "string", "format": "email",
-            "description": "The person who created the class. For information only." }),
-        ),
-        ("created_at", json!({ "type": "string", "format": "date-time", "description": "Time of the creation." })),
-        ("updated_at", json!({ "type": "string", "format": "date-time", "description": "Time of the last change." })),
-    ];
-    for (name, schema) in fields {
-        response["properties"][name] = schema;
-        if let Some(required) = response["required"].as_array_mut() {
-            required.push(name.into());
-        }
-    }
+    response["properties"]["role"] = json!({
+        "type": ["string", "null"], "enum": roles,
+        "description": "Role of the caller; null for an admin without a role in the class.",
+    });
     let mut replacement = ClassContent::schema(Audience::Request);
     replacement["examples"] = json!([{ "name": "Statistics 101", "max_workshops": 40 }]);
     let mut body = replacement.clone();
@@ -631,23 +471,21 @@ pub(crate) struct NamedMember {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct MemberResponse {
     /// Address of the person.
-    #[schema(value_type = String, example = "bob@example.org")]
-    email: EmailAddress,
+    #[schema(example = "bob@example.org")]
+    email: String,
     /// Name of the person; empty if unknown.
     name: String,
-    #[schema(value_type = ClassRoleName)]
-    role: ClassRole,
+    role: ClassRoleName,
     /// Origins of the membership.
-    #[schema(value_type = Vec<MemberSourceName>)]
-    sources: Vec<MemberSource>,
+    sources: Vec<MemberSourceName>,
     /// Time of joining.
-    #[schema(format = DateTime)]
     joined_at: String,
 }
 
 impl From<Member> for MemberResponse {
     fn from(Member { email, name, role, sources, joined_at }: Member) -> Self {
-        Self { email, name, role, sources, joined_at: rfc3339(joined_at) }
+        let sources = sources.into_iter().map(MemberSourceName::from).collect();
+        Self { email: email.to_string(), name, role: role.into(), sources, joined_at: rfc3339(joined_at) }
     }
 }
 
@@ -655,31 +493,23 @@ impl From<Member> for MemberResponse {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ClassInstanceResponse {
     /// Name of the instance in paths.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// The template.
     template_id: Uuid,
     /// Name of the template at the launch.
     template_name: String,
-    #[schema(value_type = StateName)]
-    state: InstanceState,
+    state: StateName,
     /// Position in the queue, 1 for the next to start; null unless queued.
-    #[schema(required)]
     queue_position: Option<u32>,
     /// Reason of the failure; null unless failed.
-    #[schema(required)]
     reason: Option<ReasonResponse>,
     /// Time of the launch.
-    #[schema(format = DateTime)]
     created_at: String,
     /// Expiry; null unless the instance runs.
-    #[schema(required, format = DateTime)]
     expires_at: Option<String>,
     /// Time at which the owner last used the app; null if the bar above the app reported none.
-    #[schema(required, format = DateTime)]
     used_at: Option<String>,
 }
 
@@ -690,10 +520,10 @@ impl From<ListedInstance> for ClassInstanceResponse {
             created_at: rfc3339(instance.created_at),
             expires_at: instance.expires_at.map(rfc3339),
             k8s_name: instance.k8s_name,
-            owner_email: instance.owner_email,
+            owner_email: instance.owner_email.to_string(),
             template_id: instance.template_id,
             template_name: instance.settings.name,
-            state: instance.state,
+            state: instance.state.into(),
             queue_position,
             used_at: used_at.map(rfc3339),
         }

@@ -14,7 +14,7 @@ use utoipa_axum::routes;
 
 use crate::brand::Brand;
 use crate::compression::SharedText;
-use crate::problem::{Problem, reference};
+use crate::problem::{Problem, REFERENCE};
 use crate::routes::Routes;
 use crate::state::AppState;
 
@@ -23,11 +23,8 @@ pub(super) fn routes() -> Routes {
 }
 
 /// Read the OpenAPI document
-#[utoipa::path(
-    get, path = "/openapi.json", operation_id = "readOpenapi", tag = "reference",
-    responses((status = 200, description = "This document.", body = Object, content_type = "application/json")),
-    extensions(("x-problems" = json!([])))
-)]
+#[utoipa::path(get, path = "/openapi.json", operation_id = "readOpenapi", tag = "reference",
+    responses((status = 200, description = "This document.", body = Object, content_type = "application/json")))]
 pub(crate) async fn read_openapi(State(state): State<AppState>, headers: HeaderMap) -> Response {
     state.openapi.response(&headers, "application/json")
 }
@@ -44,12 +41,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'u
                       connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'";
 
 /// Browse the API
-#[utoipa::path(
-    get, path = "/docs", operation_id = "browseApi", tag = "reference",
+#[utoipa::path(get, path = "/docs", operation_id = "browseApi", tag = "reference",
     responses((status = 200, description = "A page to browse and try the API.", body = String,
-        content_type = "text/html")),
-    extensions(("x-problems" = json!([])))
-)]
+            content_type = "text/html")))]
 pub(crate) async fn browse_api(State(state): State<AppState>) -> Response {
     let files = state.api_path("/docs");
     let mut main = String::from("<div class=\"reference\"><h1>API</h1>");
@@ -109,19 +103,16 @@ const TABLE: &str =
     "<div class=\"table-wrap\" role=\"region\" aria-label=\"Members\" tabindex=\"0\"><table class=\"data\">";
 
 /// Read the reference of problems
-#[utoipa::path(
-    get, path = "/problems", operation_id = "readProblems", tag = "reference",
+#[utoipa::path(get, path = "/problems", operation_id = "readProblems", tag = "reference",
     responses((status = 200, description = "Each code, with its cause and remedy.", body = String,
-        content_type = "text/html")),
-    extensions(("x-problems" = json!([])))
-)]
+            content_type = "text/html")))]
 pub(crate) async fn read_problems(State(state): State<AppState>) -> Response {
-    static REFERENCE: LazyLock<String> = LazyLock::new(render_reference);
+    static RENDERED: LazyLock<String> = LazyLock::new(render_reference);
     let document = Document {
         path: "/problems",
         title: "Problems",
         head: "",
-        main: &REFERENCE,
+        main: &RENDERED,
         scripts: "",
         content_policy: PROBLEMS_POLICY,
     };
@@ -132,7 +123,7 @@ fn render_reference() -> String {
     let options = pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_HEADING_ATTRIBUTES;
     let mut html = String::from("<div class=\"reference\">");
     // The heading of each section is the code of a problem. The code is also the anchor of the section.
-    let anchored: String = reference().lines().map(|line| anchored(line) + "\n").collect();
+    let anchored: String = REFERENCE.lines().map(|line| anchored(line) + "\n").collect();
     pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
     html.push_str("</div>");
     // A narrow window scrolls the table instead of the page.

@@ -17,7 +17,7 @@ use crate::routes::instances::WorkshopInstanceResponse;
 use crate::state::Call;
 
 /// Delay after which clients reconnect when a stream has ended.
-const RETRY: Duration = Duration::from_secs(2);
+pub(super) const RETRY: Duration = Duration::from_secs(2);
 /// Keep-alive interval. Proxies close a stream without data after a minute.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
@@ -30,13 +30,11 @@ pub(super) fn routes() -> Routes {
 /// Server-sent events: each change of the caller's instances; for an administrator, of all instances. The event is
 /// `instance`, and its data is a WorkshopInstanceResponse. With `Last-Event-ID`, the stream resumes after that event.
 /// Without it, the stream starts with all live instances. When the service stops, the stream ends: connect again.
-#[utoipa::path(
-    get, path = "/events", operation_id = "followInstances", tag = "instances",
+#[utoipa::path(get, path = "/events", operation_id = "followInstances", tag = "instances",
     params(("Last-Event-ID" = Option<String>, Header,
-        description = "The `id` of the last event that the client received.")),
+            description = "The `id` of the last event that the client received.")),
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
-    extensions(("x-problems" = json!([ProblemCode::TooManyStreams])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::TooManyStreams]))))]
 pub(crate) async fn follow_instances(call: Call, headers: HeaderMap) -> Result<Response, Problem> {
     let open = call.streams.open(&call.caller)?;
     // Return an error if the database is unavailable, because the stream would end at once.

@@ -1,7 +1,6 @@
 //! `/classes/{class}/`: hands of members, and the message of a teacher to all.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use axum::Json;
 use axum::response::sse::{Event, Sse};
@@ -10,7 +9,7 @@ use futures_util::{StreamExt, stream};
 use http::StatusCode;
 use http::header::{CACHE_CONTROL, HeaderValue};
 use jiff::Timestamp;
-use launcher_domain::{Attention, ClassAccess, ClassAction, ClassMessage, EmailAddress, Hand};
+use launcher_domain::{Attention, ClassAccess, ClassAction, ClassMessage, Hand};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -19,11 +18,9 @@ use crate::extract::{Json as Body, MemberEmail, RequestBody};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
+use crate::routes::events::RETRY;
 use crate::state::Call;
 use crate::wire::rfc3339;
-
-/// Delay after which clients reconnect when a stream has ended.
-const RETRY: Duration = Duration::from_secs(2);
 
 pub(super) fn routes() -> Routes {
     vec![
@@ -39,12 +36,8 @@ pub(super) fn routes() -> Routes {
 /// Read the news of a class
 ///
 /// The current message to all members, and the hand of the caller.
-#[utoipa::path(
-    get, path = "/classes/{class}/news", operation_id = "readClassNews", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
-    responses((status = 200, description = "The news.", body = NewsResponse)),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/classes/{class}/news", operation_id = "readClassNews", tag = "classes",
+    responses((status = 200, description = "The news.", body = NewsResponse)))]
 pub(crate) async fn read_news(call: InClass<ReadClass>) -> Result<Json<NewsResponse>, Problem> {
     news_for(&call, &call.access).await
 }
@@ -59,12 +52,9 @@ pub(crate) async fn news_for(call: &Call, access: &ClassAccess) -> Result<Json<N
 ///
 /// Server-sent events: the event is `news`, and its data is a NewsResponse. The stream sends one at once, one after each
 /// change, and one at least every 15 seconds. It ends when the caller is no longer a member, and when the service stops.
-#[utoipa::path(
-    get, path = "/classes/{class}/news/events", operation_id = "followClassNews", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(get, path = "/classes/{class}/news/events", operation_id = "followClassNews", tag = "classes",
     responses((status = 200, description = "The stream.", body = String, content_type = "text/event-stream")),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::TooManyStreams])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::TooManyStreams]))))]
 pub(crate) async fn follow_news(call: InClass<ReadClass>) -> Result<Response, Problem> {
     follow(&call, &call.access).await
 }
@@ -93,12 +83,9 @@ pub(crate) async fn follow(call: &Call, access: &ClassAccess) -> Result<Response
 ///
 /// Only students of the class may call it: the caller asks for help. A repeated request changes nothing. A raised hand counts as
 /// lowered after 12 hours.
-#[utoipa::path(
-    put, path = "/classes/{class}/hand", operation_id = "raiseHand", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(put, path = "/classes/{class}/hand", operation_id = "raiseHand", tag = "classes",
     responses((status = 200, description = "The hand.", body = HandResponse)),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::TooManyHandChanges]))))]
 pub(crate) async fn raise_hand(call: InClass<RaiseHand>) -> Result<Json<HandResponse>, Problem> {
     let hand = call.launcher.raise_hand(&call.access).await?;
     answer(&call, &call.access, &hand).await
@@ -107,12 +94,9 @@ pub(crate) async fn raise_hand(call: InClass<RaiseHand>) -> Result<Json<HandResp
 /// Lower the hand
 ///
 /// Only students of the class may call it. A repeated request changes nothing.
-#[utoipa::path(
-    delete, path = "/classes/{class}/hand", operation_id = "lowerHand", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(delete, path = "/classes/{class}/hand", operation_id = "lowerHand", tag = "classes",
     responses((status = 204, description = "The hand is not raised.")),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::TooManyHandChanges])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::TooManyHandChanges]))))]
 pub(crate) async fn lower_hand(call: InClass<RaiseHand>) -> Result<StatusCode, Problem> {
     call.launcher.lower_hand(&call.access, call.caller.email()).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -121,12 +105,9 @@ pub(crate) async fn lower_hand(call: InClass<RaiseHand>) -> Result<StatusCode, P
 /// List the raised hands of a class
 ///
 /// Only its teachers, its assistants and admins may call it. The oldest first.
-#[utoipa::path(
-    get, path = "/classes/{class}/hands/", operation_id = "listHands", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(get, path = "/classes/{class}/hands/", operation_id = "listHands", tag = "classes",
     responses((status = 200, description = "All raised hands.", body = [HandResponse])),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn list_hands(call: InClass<AnswerHands>) -> Result<Json<Vec<HandResponse>>, Problem> {
     let attention = call.launcher.attention(&call.access).await?;
     let raised = attention.raised(call.launcher.clock().now());
@@ -137,15 +118,9 @@ pub(crate) async fn list_hands(call: InClass<AnswerHands>) -> Result<Json<Vec<Ha
 ///
 /// Only teachers, assistants and admins may call it: the caller comes to help, and the member sees that. A hand that another
 /// person has taken stays this person's.
-#[utoipa::path(
-    put, path = "/classes/{class}/hands/{email}", operation_id = "takeHand", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("email" = String, Path, description = "The address of the member, lower-case.", example = "bob@example.org"),
-    ),
+#[utoipa::path(put, path = "/classes/{class}/hands/{email}", operation_id = "takeHand", tag = "classes",
     responses((status = 200, description = "The hand.", body = HandResponse)),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn take_hand(
     call: InClass<AnswerHands>,
     MemberEmail(email): MemberEmail,
@@ -157,15 +132,9 @@ pub(crate) async fn take_hand(
 /// Lower the hand of a member
 ///
 /// Only teachers, assistants and admins may call it. A repeated request changes nothing.
-#[utoipa::path(
-    delete, path = "/classes/{class}/hands/{email}", operation_id = "lowerHandOfMember", tag = "classes",
-    params(
-        ("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101"),
-        ("email" = String, Path, description = "The address of the member, lower-case.", example = "bob@example.org"),
-    ),
+#[utoipa::path(delete, path = "/classes/{class}/hands/{email}", operation_id = "lowerHandOfMember", tag = "classes",
     responses((status = 204, description = "The hand is not raised.")),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn lower_hand_of_member(
     call: InClass<AnswerHands>,
     MemberEmail(email): MemberEmail,
@@ -177,16 +146,9 @@ pub(crate) async fn lower_hand_of_member(
 /// Send a message to all members of a class
 ///
 /// Only its teachers and admins may call it. The message replaces the current one, and ends after 2 hours.
-#[utoipa::path(
-    put, path = "/classes/{class}/message", operation_id = "sendClassMessage", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
-    request_body = MessageBody,
-    responses((status = 200, description = "The message.", body = MessageResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::ClassRole, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+#[utoipa::path(put, path = "/classes/{class}/message", operation_id = "sendClassMessage", tag = "classes",
+    request_body = MessageBody, responses((status = 200, description = "The message.", body = MessageResponse)),
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn send_message(
     call: InClass<SendMessage>,
     Body(MessageBody { text }): Body<MessageBody>,
@@ -198,12 +160,9 @@ pub(crate) async fn send_message(
 /// Remove the message of a class
 ///
 /// Only its teachers and admins may call it. A repeated request changes nothing.
-#[utoipa::path(
-    delete, path = "/classes/{class}/message", operation_id = "removeClassMessage", tag = "classes",
-    params(("class" = String, Path, description = "The slug or the identifier of the class.", example = "statistics-101")),
+#[utoipa::path(delete, path = "/classes/{class}/message", operation_id = "removeClassMessage", tag = "classes",
     responses((status = 204, description = "The class has no message.")),
-    extensions(("x-problems" = json!([ProblemCode::ClassRole, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::ClassRole]))))]
 pub(crate) async fn remove_message(call: InClass<SendMessage>) -> Result<StatusCode, Problem> {
     call.launcher.remove_message(&call.access).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -217,25 +176,22 @@ async fn answer(call: &Call, access: &ClassAccess, hand: &Hand) -> Result<Json<H
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct HandResponse {
     /// Address of the person.
-    #[schema(value_type = String, example = "bob@example.org")]
-    email: EmailAddress,
+    #[schema(example = "bob@example.org")]
+    email: String,
     /// Name of the person; the address if unknown.
     name: String,
     /// Time at which the person raised the hand.
-    #[schema(format = DateTime)]
     raised_at: String,
     /// Name of the person who comes to help, or the address if the name is unknown; null if nobody has taken the hand.
-    #[schema(required)]
     taken_by: Option<String>,
     /// Time at which this person took the hand; null if nobody has.
-    #[schema(required, format = DateTime)]
     taken_at: Option<String>,
 }
 
 impl HandResponse {
     fn new(hand: &Hand, attention: &Attention) -> Self {
         Self {
-            email: hand.email.clone(),
+            email: hand.email.to_string(),
             name: attention.name_of(&hand.email).to_owned(),
             raised_at: rfc3339(hand.raised_at),
             taken_by: hand.taken_by.as_ref().map(|helper| attention.name_of(helper).to_owned()),
@@ -261,7 +217,6 @@ pub(crate) struct MessageResponse {
     /// Plain text, on one or more lines.
     text: String,
     /// Time at which it was sent.
-    #[schema(format = DateTime)]
     sent_at: String,
 }
 
@@ -275,10 +230,8 @@ impl From<&ClassMessage> for MessageResponse {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct NewsResponse {
     /// The current message to all members; null without one.
-    #[schema(required)]
     message: Option<MessageResponse>,
     /// The hand of the caller; null if it is not raised.
-    #[schema(required)]
     hand: Option<HandResponse>,
     /// True if the caller is a student, who has the button for the hand.
     may_raise: bool,

@@ -1,6 +1,5 @@
 //! `/instances/`: launched workshops.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use axum::Json;
@@ -8,16 +7,14 @@ use axum::response::Response;
 use http::StatusCode;
 use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, Extension, extension};
-use launcher_domain::{Crash, EmailAddress, FailureReason, InstanceState, ListensElsewhere, SourceReport};
+use launcher_domain::{Crash, FailureReason, ListensElsewhere, SourceReport};
 use launcher_service::{InstanceFilter, Launcher, ListedInstance};
 use serde::{Deserialize, Serialize};
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::extract::{InstanceName, ListQuery, OptionalJson, PageParameters, RequestBody, list_page};
+use crate::extract::{InstanceName, ListQuery, OptionalJson, RequestBody, list_page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
@@ -42,25 +39,18 @@ type Accepted = (StatusCode, Json<WorkshopInstanceResponse>);
 ///
 /// The caller's own instances; for an admin all instances. Newest first. With `search`, only the newest 20,000
 /// instances that match the other parameters are searched.
-#[utoipa::path(
-    get, path = "/instances/", operation_id = "listInstances", tag = "instances",
-    params(
-        ("state" = inline(Option<StateParameter>), Query,
-            description = "live: all states except terminated (default). ended: terminated. all: all states. Or one \
-                           state."),
-        ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+#[utoipa::path(get, path = "/instances/", operation_id = "listInstances", tag = "instances",
+    params(("owner_email" = Option<String>, Query, min_length = 3, max_length = 254,
+            pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
             description = "Only instances of this person. Only admins may send it."),
         ("template_id" = Option<uuid::Uuid>, Query,
             description = "Only instances of this template. Only admins may send it."),
         ("search" = Option<String>, Query, max_length = 100,
             description = "Only instances with this text in the owner's address, the template's name or `k8s_name`. \
-                           ASCII letters match in either case. An empty text matches every instance."),
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
-)]
+                ASCII letters match in either case. An empty text matches every instance.")),
+    responses((status = 200, description = "A page of instances.", body = [WorkshopInstanceResponse])),
+    extensions(("x-parameters" = json!(["state", "limit", "cursor"])),
+        ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn list_instances(
     call: Call,
     lists_all: Result<Allowed<ListAllInstances>, Problem>,
@@ -80,12 +70,8 @@ pub(crate) async fn list_instances(
 ///
 /// The caller's own instance; for an administrator any instance. For another user's instance, the response is the same
 /// as for a missing one.
-#[utoipa::path(
-    get, path = "/instances/{k8s_name}", operation_id = "readInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
-    responses((status = 200, description = "The instance.", body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/instances/{k8s_name}", operation_id = "readInstance", tag = "instances",
+    responses((status = 200, description = "The instance.", body = WorkshopInstanceResponse)))]
 pub(crate) async fn read_instance(
     call: Call,
     InstanceName(name): InstanceName,
@@ -98,17 +84,11 @@ pub(crate) async fn read_instance(
 ///
 /// Adds the template's `extension_seconds` to `expires_at`, but not beyond `extension.latest_expires_at`. An admin can
 /// exceed it with `beyond_maximum`, up to 30 days after `started_at`.
-#[utoipa::path(
-    post, path = "/instances/{k8s_name}/extend", operation_id = "extendInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+#[utoipa::path(post, path = "/instances/{k8s_name}/extend", operation_id = "extendInstance", tag = "instances",
     request_body(content = Option<ExtendBody>, description = "Optional."),
     responses((status = 200, description = "The extended instance.", body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::NotRunning,
-        ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotRunning,
+            ProblemCode::LifetimeLimitReached, ProblemCode::ExpiryChanged]))))]
 pub(crate) async fn extend_instance(
     call: Call,
     InstanceName(name): InstanceName,
@@ -141,13 +121,10 @@ impl RequestBody for ExtendBody {}
 /// volume stay. The instance is `suspending` until the workload is gone, then `suspended`. A suspended instance does not
 /// count against the limit of workshops. It ends when its owner ends it, or when its volume was not used for the
 /// retention. A repeated request changes nothing.
-#[utoipa::path(
-    post, path = "/instances/{k8s_name}/suspend", operation_id = "suspendInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+#[utoipa::path(post, path = "/instances/{k8s_name}/suspend", operation_id = "suspendInstance", tag = "instances",
     responses((status = 202, description = "The instance, which is being suspended or is suspended.",
-        body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::NotRunning, ProblemCode::FilesNotKept])))
-)]
+            body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!([ProblemCode::NotRunning, ProblemCode::FilesNotKept]))))]
 pub(crate) async fn suspend_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
     let listed = call.launcher.suspend(&call.caller, &name).await?;
     Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
@@ -158,16 +135,11 @@ pub(crate) async fn suspend_instance(call: Call, InstanceName(name): InstanceNam
 /// Starts the instance again with its name, URL, volume, parameters and the settings of its launch. Like a launch, it
 /// waits in the queue, counts against the limits, and gets a new lifetime when it is ready. The template may be
 /// archived. A repeated request changes nothing.
-#[utoipa::path(
-    post, path = "/instances/{k8s_name}/resume", operation_id = "resumeInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+#[utoipa::path(post, path = "/instances/{k8s_name}/resume", operation_id = "resumeInstance", tag = "instances",
     responses((status = 202, description = "The instance, which is queued, starting or running.",
-        body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::NotFound, ProblemCode::NotSuspended, ProblemCode::InstanceLimitReached,
-        ProblemCode::VolumeInUse, ProblemCode::TooManyLaunches, ProblemCode::AtCapacity
-    ])))
-)]
+            body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!([ProblemCode::NotSuspended, ProblemCode::InstanceLimitReached,
+            ProblemCode::VolumeInUse, ProblemCode::TooManyLaunches, ProblemCode::AtCapacity]))))]
 pub(crate) async fn resume_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
     let listed = call.launcher.resume(&call.caller, &name).await?;
     Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
@@ -178,15 +150,10 @@ pub(crate) async fn resume_instance(call: Call, InstanceName(name): InstanceName
 /// Only for admins. Replaces the pod of a running instance that is `outdated`: the new pod has the current sidecar and
 /// settings. **The work in the pod is lost**, and so are files that were not saved elsewhere. `expires_at` does not
 /// change. A repeated request gets the error `not-outdated`, until the instance is outdated again.
-#[utoipa::path(
-    post, path = "/instances/{k8s_name}/restart", operation_id = "restartInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+#[utoipa::path(post, path = "/instances/{k8s_name}/restart", operation_id = "restartInstance", tag = "instances",
     responses((status = 202, description = "The instance, whose restart was requested.",
-        body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::NotRunning, ProblemCode::NotOutdated
-    ])))
-)]
+            body = WorkshopInstanceResponse)),
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotRunning, ProblemCode::NotOutdated]))))]
 pub(crate) async fn restart_instance(
     call: Allowed<RestartInstances>,
     InstanceName(name): InstanceName,
@@ -199,13 +166,9 @@ pub(crate) async fn restart_instance(
 ///
 /// Ends an instance in any state, and dismisses a failed one. Files that were not saved elsewhere are lost. A repeated
 /// request changes nothing and has the same response.
-#[utoipa::path(
-    delete, path = "/instances/{k8s_name}", operation_id = "terminateInstance", tag = "instances",
-    params(("k8s_name" = String, Path, description = "The instance's name.", example = "statistics-101-a7k3m9qz2x")),
+#[utoipa::path(delete, path = "/instances/{k8s_name}", operation_id = "terminateInstance", tag = "instances",
     responses((status = 202, description = "The instance, terminating or terminated.",
-        body = WorkshopInstanceResponse)),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+            body = WorkshopInstanceResponse)))]
 pub(crate) async fn terminate_instance(call: Call, InstanceName(name): InstanceName) -> Result<Accepted, Problem> {
     let listed = call.launcher.terminate(&call.caller, &name).await?;
     Ok((StatusCode::ACCEPTED, Json(WorkshopInstanceResponse::new(&call.launcher, &listed))))
@@ -215,89 +178,71 @@ pub(crate) async fn terminate_instance(call: Call, InstanceName(name): InstanceN
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct WorkshopInstanceResponse {
     /// Name in paths, and name of the workload.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// Template from which the instance was launched.
     template_id: Uuid,
     /// The template's name at the launch.
     #[schema(example = "Statistics 101")]
     template_name: String,
-    #[schema(value_type = StateName)]
-    state: &'static str,
+    state: StateName,
     /// Step that a starting instance waits for; null in other states, or if unknown.
-    #[schema(required, value_type = Option<StartStepName>)]
-    start_step: Option<&'static str>,
+    start_step: Option<StartStepName>,
     /// Progress of the start step; null if the fleet reports none. At `waiting-for-room`: the position in the queue for
     /// room on the server, from 1. At `pulling-image`: the downloaded part of the image in percent;
     /// 100 while the server unpacks the image.
-    #[schema(required)]
     start_progress: Option<u32>,
     /// Addresses on which the app of a starting instance listens instead of its port; null if it listens on no other
     /// address, if the fleet cannot tell, and in other states. The instance then never becomes ready.
-    #[schema(required)]
     listens_elsewhere: Option<ListensElsewhereResponse>,
     /// Reason of the failure; null if the instance has not failed.
-    #[schema(required)]
     reason: Option<ReasonResponse>,
     /// The last lines of a crashed app's output.
-    #[schema(required)]
     log_tail: Option<String>,
     /// Last crash after which the app was started again; null if none. The instance stayed running.
-    #[schema(required)]
     last_crash: Option<CrashResponse>,
     /// Course material: one report for each source. Empty before the fleet has tried to place it, and without material.
     material: Vec<SourceReportResponse>,
     /// URL of the workshop, only for its owner; null before the workshop runs.
-    #[schema(required, example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
+    #[schema(example = "https://statistics-101-a7k3m9qz2x.workshops.example.net/")]
     url: Option<String>,
     /// True if the instance runs with an older version of sidecar or settings than a new instance would get. An admin
     /// can restart it.
     outdated: bool,
     /// Name of the volume with the owner's kept files; null if the files end with the workshop.
-    #[schema(required, example = "work-a7k3m9qz2x")]
+    #[schema(example = "work-a7k3m9qz2x")]
     volume: Option<String>,
     /// Snapshot with whose files the instance started; null if it started without saved files. The snapshot may be deleted.
-    #[schema(required)]
     restored_from: Option<Uuid>,
     /// Snapshot of the files at the end; null if the end saves no files.
-    #[schema(required)]
     snapshot: Option<InstanceSnapshotResponse>,
     /// Values of the launch parameters by name. null: a secret value, which is never shown.
     #[schema(example = json!({ "DATASET": "iris", "TOKEN": null }))]
     parameters: BTreeMap<String, Option<String>>,
     /// Queue position; 1 starts next. Null if the instance is not queued.
-    #[schema(required, minimum = 1)]
+    #[schema(minimum = 1)]
     queue_position: Option<u32>,
     /// Time when the instance was suspended. Null unless the instance is suspending or suspended, or ended in one of
     /// these states.
-    #[schema(required, format = DateTime)]
     suspended_at: Option<String>,
     /// Time of the launch.
-    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     created_at: String,
     /// Time when the instance was first ready. Its lifetime starts at this time. A resumed instance has a new time and a new
     /// lifetime.
-    #[schema(required, format = DateTime, example = "2026-03-02T08:00:12.345Z")]
     started_at: Option<String>,
     /// Expiry; null before the instance was ready, and while it is suspended.
-    #[schema(required, format = DateTime, example = "2026-03-02T10:00:12.345Z")]
     expires_at: Option<String>,
     /// Time when the workload had stopped completely.
-    #[schema(required, format = DateTime)]
     ended_at: Option<String>,
-    #[schema(required, value_type = Option<EndReasonName>)]
-    end_reason: Option<&'static str>,
+    end_reason: Option<EndReasonName>,
     extension: ExtensionResponse,
 }
 
 /// A failure, in words for the owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ReasonResponse {
-    #[schema(value_type = FailureCodeName)]
-    code: &'static str,
+    code: FailureCodeName,
     /// Description of the failure, in one sentence.
     message: String,
     /// Remedy for the owner. It says if files are lost.
@@ -321,10 +266,8 @@ pub(crate) struct ListensElsewhereResponse {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct CrashResponse {
     /// Time of the crash.
-    #[schema(format = DateTime, example = "2026-03-02T08:30:00.000Z")]
     at: String,
-    #[schema(value_type = FailureCodeName)]
-    code: &'static str,
+    code: FailureCodeName,
     /// Description of the crash, in one sentence.
     message: &'static str,
     /// True if the restart lost the files of the instance.
@@ -337,13 +280,12 @@ pub(crate) struct ExtensionResponse {
     /// True if the instance can be extended.
     allowed: bool,
     /// Code of the problem that an extension would return; null if allowed.
-    #[schema(required, example = "lifetime-limit-reached")]
+    #[schema(example = "lifetime-limit-reached")]
     denied_reason: Option<&'static str>,
     /// Maximum that one extension adds, in seconds.
     #[schema(example = 3600)]
     extend_by_seconds: u32,
     /// Latest possible expiry; null before the instance was ready. Only an admin can exceed it.
-    #[schema(required, format = DateTime)]
     latest_expires_at: Option<String>,
 }
 
@@ -353,11 +295,11 @@ impl WorkshopInstanceResponse {
         let ListedInstance { instance, queue_position, used_at: _ } = listed;
         Self {
             k8s_name: instance.k8s_name.clone(),
-            owner_email: instance.owner_email.clone(),
+            owner_email: instance.owner_email.to_string(),
             template_id: instance.template_id,
             template_name: instance.settings.name.clone(),
-            state: instance.state.as_str(),
-            start_step: instance.report.start_step.map(|step| step.as_str()),
+            state: instance.state.into(),
+            start_step: instance.report.start_step.map(StartStepName::from),
             start_progress: instance.report.start_progress,
             listens_elsewhere: instance.report.listens_elsewhere.as_ref().map(ListensElsewhereResponse::from),
             reason: instance.failure().as_ref().map(ReasonResponse::from),
@@ -382,7 +324,7 @@ impl WorkshopInstanceResponse {
             started_at: instance.started_at.map(rfc3339),
             expires_at: instance.expires_at.map(rfc3339),
             ended_at: instance.ended_at.map(rfc3339),
-            end_reason: instance.end_reason.map(|reason| reason.as_str()),
+            end_reason: instance.end_reason.map(EndReasonName::from),
             extension: ExtensionResponse::new(&extension(instance, launcher.clock().now())),
         }
     }
@@ -391,7 +333,7 @@ impl WorkshopInstanceResponse {
 impl From<&FailureReason> for ReasonResponse {
     fn from(reason: &FailureReason) -> Self {
         let FailureReason { code, message, remedy, retryable, message_codes: _, remedy_code: _ } = reason;
-        Self { code: code.as_str(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
+        Self { code: (*code).into(), message: message.clone(), remedy: remedy.clone(), retryable: *retryable }
     }
 }
 
@@ -404,7 +346,7 @@ impl From<&ListensElsewhere> for ListensElsewhereResponse {
 
 impl From<&Crash> for CrashResponse {
     fn from(Crash { at, code, files_lost }: &Crash) -> Self {
-        Self { at: rfc3339(*at), code: code.as_str(), message: code.message(), files_lost: *files_lost }
+        Self { at: rfc3339(*at), code: (*code).into(), message: code.message(), files_lost: *files_lost }
     }
 }
 
@@ -425,10 +367,8 @@ pub(crate) struct SourceReportResponse {
     /// Directory of the source's files.
     #[schema(example = "statistics-101")]
     target: String,
-    #[schema(value_type = MaterialOutcomeName)]
-    outcome: &'static str,
+    outcome: MaterialOutcomeName,
     /// Commit id of the repository, or SHA-256 of the archive.
-    #[schema(required)]
     version: Option<String>,
     /// Files that both the teacher and the user changed, at most 10. The user's files are unchanged.
     #[schema(example = json!(["week1/exercise.ipynb"]))]
@@ -437,30 +377,12 @@ pub(crate) struct SourceReportResponse {
     #[schema(example = 1)]
     conflict_count: u32,
     /// English remark or reason of the failure.
-    #[schema(required)]
     message: Option<String>,
 }
 
 impl From<&SourceReport> for SourceReportResponse {
     fn from(report: &SourceReport) -> Self {
         let SourceReport { target, outcome, version, conflicts, conflict_count, message } = report.clone();
-        Self { target, outcome: outcome.as_str(), version, conflicts, conflict_count, message }
-    }
-}
-
-/// The values of the parameter `state`.
-#[derive(Debug)]
-pub(crate) enum StateParameter {}
-
-impl PartialSchema for StateParameter {
-    fn schema() -> RefOr<Schema> {
-        let names = ["live", "ended", "all"].into_iter().chain(InstanceState::ALL.map(InstanceState::as_str));
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).into()
-    }
-}
-
-impl ToSchema for StateParameter {
-    fn name() -> Cow<'static, str> {
-        "StateParameter".into()
+        Self { target, outcome: outcome.into(), version, conflicts, conflict_count, message }
     }
 }

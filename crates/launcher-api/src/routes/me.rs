@@ -13,11 +13,8 @@ pub(super) fn routes() -> Routes {
 }
 
 /// Read the caller
-#[utoipa::path(
-    get, path = "/me", operation_id = "readMe", tag = "caller",
-    responses((status = 200, description = "The caller.", body = MeResponse)),
-    extensions(("x-problems" = json!([])))
-)]
+#[utoipa::path(get, path = "/me", operation_id = "readMe", tag = "caller",
+    responses((status = 200, description = "The caller.", body = MeResponse)))]
 pub(crate) async fn read_me(identity: Identity) -> Json<MeResponse> {
     Json(identity.into())
 }
@@ -29,7 +26,7 @@ pub(crate) struct MeResponse {
     #[schema(example = "alice@example.org")]
     email: String,
     /// The login provider's name for the caller, if there is one. For display only.
-    #[schema(required, example = "alice")]
+    #[schema(example = "alice")]
     user: Option<String>,
     /// True if the caller is an administrator.
     is_admin: bool,

@@ -1,21 +1,17 @@
 //! `/snapshots/`: files of ended workshops.
 
-use std::borrow::Cow;
-
 use axum::body::Body;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_DISPOSITION, CONTENT_TYPE};
 use http::{HeaderValue, StatusCode};
-use launcher_domain::{EmailAddress, InstanceSnapshot, Snapshot};
+use launcher_domain::{InstanceSnapshot, Snapshot};
 use launcher_service::{ArchiveFormat, Launcher, ServiceError};
 use serde::Serialize;
-use utoipa::openapi::schema::{ObjectBuilder, Type};
-use utoipa::openapi::{RefOr, Schema};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::ToSchema;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, PageParameters, SnapshotId, list_page};
+use crate::extract::{ListQuery, SnapshotId, list_page};
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
@@ -29,17 +25,12 @@ pub(super) fn routes() -> Routes {
 /// List snapshots
 ///
 /// The saved files of the caller's ended workshops; for an admin the snapshots of all users. Newest first.
-#[utoipa::path(
-    get, path = "/snapshots/", operation_id = "listSnapshots", tag = "snapshots",
-    params(
-        ("owner_email" = Option<String>, Query, min_length = 3, max_length = 254, pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
-            description = "Only snapshots of this person. Only admins may send it."),
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of snapshots.", body = [SnapshotResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/snapshots/", operation_id = "listSnapshots", tag = "snapshots",
+    params(("owner_email" = Option<String>, Query, min_length = 3, max_length = 254,
+            pattern = "^[!-?A-~]{1,64}@[!-?A-~]{1,189}$",
+            description = "Only snapshots of this person. Only admins may send it.")),
+    responses((status = 200, description = "A page of snapshots.", body = [SnapshotResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn list_snapshots(
     call: Call,
     lists_all: Result<Allowed<ListAllVolumes>, Problem>,
@@ -56,12 +47,8 @@ pub(crate) async fn list_snapshots(
 /// Delete a snapshot
 ///
 /// Deletes the saved files. They cannot be recovered.
-#[utoipa::path(
-    delete, path = "/snapshots/{snapshot_id}", operation_id = "deleteSnapshot", tag = "snapshots",
-    params(("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier.")),
-    responses((status = 204, description = "The snapshot is deleted.")),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(delete, path = "/snapshots/{snapshot_id}", operation_id = "deleteSnapshot", tag = "snapshots",
+    responses((status = 204, description = "The snapshot is deleted.")))]
 pub(crate) async fn delete_snapshot(call: Call, SnapshotId(id): SnapshotId) -> Result<StatusCode, Problem> {
     call.launcher.delete_snapshot(&call.caller, id).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -72,21 +59,11 @@ pub(crate) async fn delete_snapshot(call: Call, SnapshotId(id): SnapshotId) -> R
 /// The saved files as a tar archive, compressed with gzip, or as a zip archive. Links and devices are omitted. If the service
 /// could not read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive is incomplete, the service closes
 /// the connection before its end.
-#[utoipa::path(
-    get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
-    params(
-        ("snapshot_id" = uuid::Uuid, Path, description = "The snapshot's identifier."),
-        ("format" = inline(Option<FormatParameter>), Query,
-            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 1 MiB ends with \
-                           an error."),
-    ),
-    responses((status = 200, description = "The archive.",
-        content((Vec<u8> = "application/gzip"), (Vec<u8> = "application/zip")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::NotFound, ProblemCode::InvalidParameters, ProblemCode::TooManyDownloads,
-        ProblemCode::SnapshotsUnavailable
-    ])))
-)]
+#[utoipa::path(get, path = "/snapshots/{snapshot_id}/download", operation_id = "downloadSnapshot", tag = "snapshots",
+    responses((status = 200, description = "The archive.", content((Vec<u8> = "application/gzip"),
+            (Vec<u8> = "application/zip")))),
+    extensions(("x-parameters" = json!(["format"])),
+        ("x-problems" = json!([ProblemCode::TooManyDownloads, ProblemCode::SnapshotsUnavailable]))))]
 pub(crate) async fn download_snapshot(
     call: Call,
     SnapshotId(id): SnapshotId,
@@ -97,26 +74,9 @@ pub(crate) async fn download_snapshot(
     Ok(download(&call, id, format).await?)
 }
 
-/// Returns the files of a snapshot as a response.
 pub(crate) async fn download(call: &Call, id: Uuid, format: ArchiveFormat) -> Result<Response, ServiceError> {
     let (snapshot, files) = call.launcher.download_snapshot(&call.caller, id, format).await?;
     Ok(archive(&snapshot.template_name, format, Body::from_stream(files)))
-}
-
-/// The values of the parameter `format`.
-#[derive(Debug)]
-pub(crate) enum FormatParameter {}
-
-impl PartialSchema for FormatParameter {
-    fn schema() -> RefOr<Schema> {
-        ObjectBuilder::new().schema_type(Type::String).enum_values(Some(["tar.gz", "zip"])).into()
-    }
-}
-
-impl ToSchema for FormatParameter {
-    fn name() -> Cow<'static, str> {
-        "FormatParameter".into()
-    }
 }
 
 /// The files of a workshop that has ended. Times are RFC 3339 in UTC with milliseconds.
@@ -125,8 +85,7 @@ pub(crate) struct SnapshotResponse {
     /// Identifier in paths.
     snapshot_id: Uuid,
     /// The user whose files these are.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// Template of the workshop.
     template_id: Uuid,
     /// The template's name at the launch.
@@ -139,30 +98,25 @@ pub(crate) struct SnapshotResponse {
     #[schema(example = 1_536_000)]
     bytes: u64,
     /// Time at which the files were saved.
-    #[schema(format = DateTime, example = "2026-03-02T10:00:00.000Z")]
     created_at: String,
     /// Time at which the service deletes the files; null if it has no object store now.
-    #[schema(required, format = DateTime, example = "2026-03-09T10:00:00.000Z")]
     deleted_after: Option<String>,
 }
 
 /// The snapshot of an instance: its files, saved at its end.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct InstanceSnapshotResponse {
-    #[schema(value_type = SnapshotStateName)]
-    state: &'static str,
+    state: SnapshotStateName,
     /// Reason why the files could not be saved; null unless the state is failed.
-    #[schema(required, value_type = Option<SnapshotFailureName>)]
-    failure: Option<&'static str>,
+    failure: Option<SnapshotFailureName>,
 }
 
 impl SnapshotResponse {
-    /// Converts a snapshot.
     pub(crate) fn new(launcher: &Launcher, snapshot: Snapshot) -> Self {
         let deleted_after = launcher.snapshot_retention().map(|retention| snapshot.deleted_after(retention));
         Self {
             snapshot_id: snapshot.snapshot_id,
-            owner_email: snapshot.owner_email,
+            owner_email: snapshot.owner_email.to_string(),
             template_id: snapshot.template_id,
             template_name: snapshot.template_name,
             workshop: snapshot.k8s_name,
@@ -175,7 +129,7 @@ impl SnapshotResponse {
 
 impl From<&InstanceSnapshot> for InstanceSnapshotResponse {
     fn from(snapshot: &InstanceSnapshot) -> Self {
-        Self { state: snapshot.state.as_str(), failure: snapshot.failure.map(|failure| failure.as_str()) }
+        Self { state: snapshot.state.into(), failure: snapshot.failure.map(SnapshotFailureName::from) }
     }
 }
 

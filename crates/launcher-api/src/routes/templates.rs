@@ -8,8 +8,8 @@ use jiff::Timestamp;
 use launcher_domain::lifetime::{Bound, ExtensionOutcome};
 use launcher_domain::template::MaterialSource;
 use launcher_domain::{
-    Audience, ClassAccess, ClassAction, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing,
-    MaterialFinding, Template, TemplateContent, TemplateSettings,
+    Audience, EmailAddress, FieldError, FieldRule, Instance, JsonObject, Listing, MaterialFinding, Template,
+    TemplateContent, TemplateSettings,
 };
 use launcher_service::{Catalog, Extension, ImageState, LaunchRequest, ServiceError, TemplateUpdate};
 use serde::{Deserialize, Serialize};
@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, IfMatchParameter, Json as Body, ListQuery, MergePatch, OptionalJson, PageParameters, RequestBody,
-    TemplateId, etag, idempotency_key, is_unchanged, list_page,
+    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, etag, idempotency_key,
+    is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageTemplates, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
@@ -31,7 +31,7 @@ use crate::state::Call;
 use crate::wire::{LaunchBody, named_schema, rfc3339};
 
 pub(crate) type Launched = (StatusCode, [(HeaderName, String); 1], Json<WorkshopInstanceResponse>);
-type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
+pub(super) type Changed = ([(HeaderName, HeaderValue); 1], Json<WorkshopTemplateResponse>);
 
 /// Number of attempts if another request changes the template between reading and writing it.
 const ATTEMPTS: usize = 5;
@@ -53,15 +53,9 @@ pub(super) fn routes() -> Routes {
 ///
 /// Every user may call it. Users get the active templates that are not unlisted, admins get all templates. Newest first.
 /// `command`, `args` and `env` are empty unless the caller is an admin.
-#[utoipa::path(
-    get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
-    params(
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/templates/", operation_id = "listTemplates", tag = "templates",
+    responses((status = 200, description = "A page of templates.", body = [WorkshopTemplateResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"]))))]
 pub(crate) async fn list_templates(
     call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
@@ -70,53 +64,34 @@ pub(crate) async fn list_templates(
     let page = query.page()?;
     let path = query.finish(&call, "/templates/")?;
     let rows = call.launcher.templates(&call.caller, &page).await?;
-    let response = |template| WorkshopTemplateResponse::new(template, manager.as_ref().ok());
+    let response = |template| WorkshopTemplateResponse::new(template, manager.is_ok());
     Ok(list_page(rows, &page, &path, |template| template.template_id, response))
 }
 
 /// Create a template
 ///
 /// Only admins may call it.
-#[utoipa::path(
-    post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
+#[utoipa::path(post, path = "/templates/", operation_id = "createTemplate", tag = "templates",
     request_body = TemplateBody,
-    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(
-        ("Location" = String, description = "The path of the template."),
-        ("ETag" = String, description = "The version, for `If-Match`."),
-    ))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+    responses((status = 201, description = "The new template.", body = WorkshopTemplateResponse, headers(("Location"),
+            ("ETag")))), extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn create_template(
     manager: Allowed<ManageTemplates>,
     Body(body): Body<JsonObject>,
 ) -> Result<Response, Problem> {
     let template = manager.launcher.create_template(&manager.caller, &body).await?;
     let location = manager.api_path(&format!("/templates/{}", template.template_id));
-    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, &manager)).into_response())
+    Ok((StatusCode::CREATED, [(LOCATION, location)], changed(template, true)).into_response())
 }
 
 /// Read a template
 ///
 /// Every user may read every template, also an archived or unlisted one. `command`, `args` and `env` are empty unless the
 /// caller is an admin.
-#[utoipa::path(
-    get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("If-None-Match" = Option<String>, Header,
-            description = "ETags that the caller has. The response is 304 if one is current."),
-    ),
-    responses(
-        (status = 200, description = "The template.", body = WorkshopTemplateResponse,
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-        (status = 304, description = "The caller has the current version.",
-            headers(("ETag" = String, description = "The version, for `If-Match`."))),
-    ),
-    extensions(("x-problems" = json!([ProblemCode::NotFound])))
-)]
+#[utoipa::path(get, path = "/templates/{template_id}", operation_id = "readTemplate", tag = "templates",
+    responses((status = 200, description = "The template.", body = WorkshopTemplateResponse, headers(("ETag"))),
+        (status = 304, description = "The caller has the current version.", headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-None-Match"]))))]
 pub(crate) async fn read_template(
     call: Call,
     manager: Result<Allowed<ManageTemplates>, Problem>,
@@ -124,31 +99,21 @@ pub(crate) async fn read_template(
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
     let template = call.launcher.template(&call.caller, id).await?;
-    let tag = [(ETAG, etag(template.version))];
     if is_unchanged(&headers, template.version) {
-        return Ok((StatusCode::NOT_MODIFIED, tag).into_response());
+        return Ok((StatusCode::NOT_MODIFIED, [(ETAG, etag(template.version))]).into_response());
     }
-    Ok((tag, Json(WorkshopTemplateResponse::new(template, manager.as_ref().ok()))).into_response())
+    Ok(changed(template, manager.is_ok()).into_response())
 }
 
 /// Replace a template
 ///
 /// Only admins may call it. Fields that are absent from the body take their defaults. The body may be a template as it
 /// was read: read-only fields with their current values are ignored. Running workshops do not change.
-#[utoipa::path(
-    put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(put, path = "/templates/{template_id}", operation_id = "updateTemplate", tag = "templates",
     request_body = TemplateReplacement,
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn update_template(
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -158,33 +123,21 @@ pub(crate) async fn update_template(
     let mut expected_version = if_match.expected_version(&manager, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
         let current = manager.launcher.template(&manager.caller, id).await?;
-        // A body with the version or the time of the last change changes only this version.
-        let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
-        expected_version = expected_version.or_else(|| names_version.then_some(current.version));
-        remove_read_only(&mut body, &json!(WorkshopTemplateResponse::new(current, Some(&manager))))?;
+        expected_version = written_version(&mut body, current, true, expected_version)?;
     }
     let update = TemplateUpdate { body, expected_version };
-    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, &manager))
+    Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, true))
 }
 
 /// Change fields of a template
 ///
 /// Only admins may call it. The body is a JSON merge patch (RFC 7396): absent fields do not change, and `null` restores
 /// the default of a field or removes a variable of `env`. Running workshops do not change.
-#[utoipa::path(
-    patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(patch, path = "/templates/{template_id}", operation_id = "patchTemplate", tag = "templates",
     request_body(content = TemplatePatch, content_type = "application/merge-patch+json"),
     responses((status = 200, description = "The changed template.", body = WorkshopTemplateResponse,
-        headers(("ETag" = String, description = "The version, for `If-Match`.")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            headers(("ETag")))),
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn patch_template(
     manager: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -195,26 +148,37 @@ pub(crate) async fn patch_template(
     for _ in 0..ATTEMPTS {
         let before = manager.launcher.template(&manager.caller, id).await?;
         let expected_version = Some(required.unwrap_or(before.version));
-        let update = TemplateUpdate { body: patched(&before, patch.clone(), &manager)?, expected_version };
+        let update = TemplateUpdate { body: patched(&before, patch.clone())?, expected_version };
         match manager.launcher.update_template(&manager.caller, id, update).await {
             Err(ServiceError::VersionMismatch) if required.is_none() => {}
-            outcome => return Ok(changed(outcome?, &manager)),
+            outcome => return Ok(changed(outcome?, true)),
         }
     }
     Err(ServiceError::VersionMismatch.into())
 }
 
-fn changed(template: Template, manager: &Allowed<ManageTemplates>) -> Changed {
-    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, Some(manager))))
+/// Returns a template with its ETag. Only people who may manage it get all settings.
+pub(super) fn changed(template: Template, shows_all: bool) -> Changed {
+    ([(ETAG, etag(template.version))], Json(WorkshopTemplateResponse::new(template, shows_all)))
+}
+
+/// Removes the read-only fields from a body that replaces a template, and returns the version that it changes: the
+/// expected one, or the current one if the body has the version or the time of the last change.
+pub(super) fn written_version(
+    body: &mut JsonObject,
+    current: Template,
+    shows_all: bool,
+    expected: Option<i64>,
+) -> Result<Option<i64>, Problem> {
+    let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
+    let version = expected.or_else(|| names_version.then_some(current.version));
+    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, shows_all)))?;
+    Ok(version)
 }
 
 /// Applies a patch to the fields that an admin can write.
-fn patched(
-    before: &Template,
-    mut patch: JsonObject,
-    manager: &Allowed<ManageTemplates>,
-) -> Result<JsonObject, Problem> {
-    remove_read_only(&mut patch, &json!(WorkshopTemplateResponse::new(before.clone(), Some(manager))))?;
+fn patched(before: &Template, mut patch: JsonObject) -> Result<JsonObject, Problem> {
+    remove_read_only(&mut patch, &json!(WorkshopTemplateResponse::new(before.clone(), true)))?;
     let mut body = Value::Object(TemplateContent::from(before).to_json());
     check_names(&body, &patch)?;
     json_patch::merge(&mut body, &Value::Object(patch));
@@ -246,15 +210,9 @@ fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
 ///
 /// Only admins may call it. Removes the template from the catalog. Running workshops keep running. A repeated request
 /// changes nothing. A PUT with `"active": true` restores the template.
-#[utoipa::path(
-    delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        IfMatchParameter,
-    ),
+#[utoipa::path(delete, path = "/templates/{template_id}", operation_id = "archiveTemplate", tag = "templates",
     responses((status = 204, description = "The template is archived.")),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::VersionMismatch])))
-)]
+    extensions(("x-parameters" = json!(["If-Match"])), ("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn archive_template(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -270,28 +228,15 @@ pub(crate) async fn archive_template(
 /// Creates an instance in state queued, which the caller owns, and responds at once. Every user may
 /// launch an active template, also an unlisted one. Only admins may launch archived templates, to test them. A
 /// repository is refused unless its URL begins with an address that the template allows.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
-    params(
-        ("template_id" = uuid::Uuid, Path, description = "The template's identifier."),
-        ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, pattern = "^[!-~]+$",
-            description = "Makes a launch safe to repeat: the same key of the same caller returns the same instance."),
-    ),
+#[utoipa::path(post, path = "/templates/{template_id}/launch", operation_id = "launchTemplate", tag = "templates",
     request_body(content = Option<LaunchBody>, description = "Optional, unless a parameter needs a value."),
-    responses(
-        (status = 201, description = "The new instance.", body = WorkshopInstanceResponse,
-            headers(("Location" = String, description = "The path of the instance."))),
+    responses((status = 201, description = "The new instance.", body = WorkshopInstanceResponse, headers(("Location"))),
         (status = 200, description = "The instance that an earlier launch with the same key created.",
-            body = WorkshopInstanceResponse, headers(("Location" = String, description = "The path of the instance."))),
-    ),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::NotFound, ProblemCode::TemplateInactive,
-        ProblemCode::InstanceLimitReached, ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached,
-        ProblemCode::BodyTooLarge, ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields,
-        ProblemCode::InvalidParameters, ProblemCode::IdempotencyKeyReused, ProblemCode::TooManyLaunches,
-        ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable
-    ])))
-)]
+            body = WorkshopInstanceResponse, headers(("Location")))),
+    extensions(("x-parameters" = json!(["Idempotency-Key"])),
+        ("x-problems" = json!([ProblemCode::TemplateInactive, ProblemCode::InstanceLimitReached,
+            ProblemCode::VolumeInUse, ProblemCode::StorageLimitReached, ProblemCode::IdempotencyKeyReused,
+            ProblemCode::TooManyLaunches, ProblemCode::AtCapacity, ProblemCode::SnapshotsUnavailable]))))]
 pub(crate) async fn launch_template(
     call: Call,
     TemplateId(id): TemplateId,
@@ -301,7 +246,6 @@ pub(crate) async fn launch_template(
     launch(&call, (&call.caller).into(), id, &headers, body).await
 }
 
-/// Launches a template of a catalog.
 pub(crate) async fn launch(
     call: &Call,
     catalog: Catalog<'_>,
@@ -328,17 +272,10 @@ pub(crate) async fn launch(
 /// Only admins may call it. Extends each running instance until `until`, but not beyond its
 /// `extension.latest_expires_at`, unless `beyond_maximum` is true. No instance expires earlier than before. A repeated request changes nothing. If a
 /// request fails, some instances may already be extended: repeat the request.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/extend", operation_id = "extendClass", tag = "templates",
     request_body = ExtendAllBody,
     responses((status = 200, description = "The result for each running instance, newest first.",
-        body = [ExtendedInstanceResponse])),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields
-    ])))
-)]
+            body = [ExtendedInstanceResponse])), extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn extend_template(
     call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
@@ -353,12 +290,10 @@ pub(crate) async fn extend_template(
 /// Only admins may call it. A change of `max_lifetime_seconds` does not change instances that were launched before. This
 /// request applies the current value to each instance that has not ended and has a smaller one. No `expires_at` changes. A
 /// repeated request changes nothing. If a request fails, some instances may already be changed: repeat the request.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/apply-maximum", operation_id = "applyMaximumLifetime", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/apply-maximum", operation_id = "applyMaximumLifetime",
+    tag = "templates",
     responses((status = 200, description = "The changed instances, newest first.", body = [RaisedMaximumResponse])),
-    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::NotFound])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly]))))]
 pub(crate) async fn apply_maximum(
     call: Allowed<ManageWorkshops>,
     TemplateId(id): TemplateId,
@@ -367,7 +302,7 @@ pub(crate) async fn apply_maximum(
     let response = |instance: Instance| RaisedMaximumResponse {
         max_lifetime_seconds: instance.max_lifetime_seconds(),
         k8s_name: instance.k8s_name,
-        owner_email: instance.owner_email,
+        owner_email: instance.owner_email.to_string(),
     };
     Ok(Json(changed.into_iter().map(response).collect()))
 }
@@ -376,11 +311,9 @@ pub(crate) async fn apply_maximum(
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct RaisedMaximumResponse {
     /// Name of the instance in paths.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// The new maximum lifetime.
     #[schema(example = 36000)]
     max_lifetime_seconds: u32,
@@ -406,15 +339,11 @@ impl RequestBody for ExtendAllBody {}
 /// Only admins may call it. Loads a public source without placing its files, as a workshop would, and within the same rules
 /// of the network. The response says what was found, or why the source was not found. A check takes at most 30 seconds. A
 /// source with more than 256 MiB is found without its number of files.
-#[utoipa::path(
-    post, path = "/templates/check-material", operation_id = "checkMaterial", tag = "templates",
+#[utoipa::path(post, path = "/templates/check-material", operation_id = "checkMaterial", tag = "templates",
     request_body = MaterialCheckBody,
     responses((status = 200, description = "The result.", body = MaterialCheckResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::MalformedBody, ProblemCode::AdminOnly, ProblemCode::FleetWithoutChecks, ProblemCode::BodyTooLarge,
-        ProblemCode::UnsupportedMediaType, ProblemCode::InvalidFields, ProblemCode::TooManyChecks
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutChecks,
+            ProblemCode::TooManyChecks]))))]
 pub(crate) async fn check_material(
     call: Allowed<ManageTemplates>,
     Body(body): Body<JsonObject>,
@@ -430,19 +359,18 @@ pub(crate) struct MaterialCheckResponse {
     /// True if the source was found.
     found: bool,
     /// Branch or tag of a repository; null for an archive, or if the server does not say the default branch.
-    #[schema(required, example = "main")]
+    #[schema(example = "main")]
     r#ref: Option<String>,
     /// Commit id of a repository, or SHA-256 of an archive; null if the source was not found.
-    #[schema(required, example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
+    #[schema(example = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08")]
     version: Option<String>,
     /// Number of files; null if the source was not found, or is too large for a check.
-    #[schema(required, example = 12)]
+    #[schema(example = 12)]
     files: Option<u64>,
     /// Bytes of all files; null if `files` is null.
-    #[schema(required, example = 34567)]
+    #[schema(example = 34567)]
     bytes: Option<u64>,
     /// Why the source was not found, in English; null if it was found.
-    #[schema(required)]
     message: Option<String>,
 }
 
@@ -458,14 +386,9 @@ impl From<MaterialFinding> for MaterialCheckResponse {
 ///
 /// Only admins may call it. Says if the image is on the server of the container fleet, so that a launch needs no
 /// download. Other fleets do not manage images.
-#[utoipa::path(
-    get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(get, path = "/templates/{template_id}/image", operation_id = "readTemplateImage", tag = "templates",
     responses((status = 200, description = "The state of the image.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutImages]))))]
 pub(crate) async fn read_template_image(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -478,14 +401,10 @@ pub(crate) async fn read_template_image(
 /// Only admins may call it. The container fleet pulls the image in the background: follow its state with a GET of
 /// `/templates/{template_id}/image`. A repeated request changes nothing while the image is being pulled, or if it is
 /// ready. Other fleets do not manage images.
-#[utoipa::path(
-    post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage", tag = "templates",
-    params(("template_id" = uuid::Uuid, Path, description = "The template's identifier.")),
+#[utoipa::path(post, path = "/templates/{template_id}/image/pull", operation_id = "pullTemplateImage",
+    tag = "templates",
     responses((status = 202, description = "The state of the image after the request.", body = TemplateImageResponse)),
-    extensions(("x-problems" = json!([
-        ProblemCode::AdminOnly, ProblemCode::NotFound, ProblemCode::FleetWithoutImages
-    ])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::AdminOnly, ProblemCode::FleetWithoutImages]))))]
 pub(crate) async fn pull_template_image(
     call: Allowed<ManageTemplates>,
     TemplateId(id): TemplateId,
@@ -496,7 +415,7 @@ pub(crate) async fn pull_template_image(
 
 /// Fields of a template that only the service sets: name, and schema in a response. A client may send them back as it
 /// has read them.
-pub(crate) const READ_ONLY: [(&str, &str, &str, &str); 5] = [
+const READ_ONLY: [(&str, &str, &str, &str); 5] = [
     ("template_id", "string", "uuid", "The identifier in paths."),
     ("version", "integer", "int64", "Starts at 1 and increases with each change. The ETag contains it."),
     ("created_by", "string", "email", "The admin who created the template. For information only."),
@@ -508,7 +427,7 @@ pub(crate) const READ_ONLY: [(&str, &str, &str, &str); 5] = [
 ///
 /// # Errors
 /// 422 if a read-only field differs from the current value.
-pub(crate) fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
+fn remove_read_only(body: &mut JsonObject, current: &Value) -> Result<(), Problem> {
     let mut errors = Vec::new();
     for (field, ..) in READ_ONLY {
         if body.remove(field).is_some_and(|sent| sent != current[field]) {
@@ -534,17 +453,8 @@ pub(crate) struct WorkshopTemplateResponse {
 }
 
 impl WorkshopTemplateResponse {
-    /// Converts a template. Only a caller who may manage templates gets all settings.
-    pub(crate) fn new(template: Template, manager: Option<&Allowed<ManageTemplates>>) -> Self {
-        Self::with_settings(template, manager.is_some())
-    }
-
-    /// Converts a template of a class. Only a member who may manage its templates gets all settings.
-    pub(crate) fn in_class(template: Template, access: &ClassAccess) -> Self {
-        Self::with_settings(template, access.allows(ClassAction::ManageTemplates))
-    }
-
-    fn with_settings(template: Template, shows_all: bool) -> Self {
+    /// Converts a template. Only people who may manage it get all settings.
+    pub(crate) fn new(template: Template, shows_all: bool) -> Self {
         let Template {
             template_id,
             settings,
@@ -563,27 +473,21 @@ impl WorkshopTemplateResponse {
 }
 
 named_schema! {
-    /// The name of [`response_schema`].
     WorkshopTemplateResponse = "WorkshopTemplateResponse"
 }
 named_schema! {
-    /// The name of [`body_schema`].
     type TemplateBody = "WorkshopTemplateBody"
 }
 named_schema! {
-    /// The name of [`replacement_schema`].
     type TemplateReplacement = "WorkshopTemplateReplacement"
 }
 named_schema! {
-    /// The name of [`patch_schema`].
     type TemplatePatch = "WorkshopTemplatePatch"
 }
 named_schema! {
-    /// The name of [`MaterialSource::schema_to_check`].
     type MaterialCheckBody = "MaterialCheckBody"
 }
 
-/// Returns the schemas of templates (JSON Schema 2020-12), by name.
 pub(crate) fn template_schemas() -> [(&'static str, Value); 5] {
     [
         ("MaterialCheckBody", MaterialSource::schema_to_check()),
@@ -598,11 +502,13 @@ fn response_schema() -> Value {
     let mut schema = TemplateContent::schema(Audience::Response);
     schema["description"] =
         json!("A shared catalog entry. Times are RFC 3339 in UTC with milliseconds, durations in seconds.");
-    for (field, kind, format, about) in READ_ONLY {
+    with_read_only(schema, &READ_ONLY)
+}
+
+/// Adds the fields that only the service sets to the schema of a response.
+pub(super) fn with_read_only(mut schema: Value, fields: &[(&str, &str, &str, &str)]) -> Value {
+    for (field, kind, format, about) in fields {
         schema["properties"][field] = json!({ "type": kind, "format": format, "description": about });
-        if let Some(required) = schema["required"].as_array_mut() {
-            required.push(field.into());
-        }
     }
     schema
 }
@@ -672,17 +578,14 @@ fn nullable(schema: &mut Value) {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct ExtendedInstanceResponse {
     /// Name of the instance in paths.
-    #[schema(example = "statistics-101-a7k3m9qz2x")]
     k8s_name: String,
     /// Person who launched the instance.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     outcome: ExtensionOutcomeName,
     /// Code of the reason, if the outcome is `refused`; null otherwise.
-    #[schema(required, example = "lifetime-limit-reached")]
+    #[schema(example = "lifetime-limit-reached")]
     denied_reason: Option<&'static str>,
     /// Expiry after the request; null if the instance does not run any more.
-    #[schema(required, format = DateTime, example = "2026-03-02T12:30:00.000Z")]
     expires_at: Option<String>,
 }
 
@@ -706,7 +609,8 @@ impl From<Extension> for ExtendedInstanceResponse {
             ExtensionOutcome::Unchanged => (ExtensionOutcomeName::Unchanged, None),
             ExtensionOutcome::Refused(error) => (ExtensionOutcomeName::Refused, Some(error.code())),
         };
-        Self { k8s_name, owner_email, outcome, denied_reason, expires_at: expires_at.map(rfc3339) }
+        let (owner_email, expires_at) = (owner_email.to_string(), expires_at.map(rfc3339));
+        Self { k8s_name, owner_email, outcome, denied_reason, expires_at }
     }
 }
 
@@ -716,10 +620,9 @@ pub(crate) struct TemplateImageResponse {
     state: ImageStateName,
     /// Downloaded part of the image in percent, if the state is `pulling`; 100 while the server unpacks the image. Null
     /// in other states.
-    #[schema(required, minimum = 0, maximum = 100)]
+    #[schema(minimum = 0, maximum = 100)]
     percent: Option<u32>,
     /// Reason of the failure, if the state is `failed`; null otherwise.
-    #[schema(required)]
     reason: Option<ReasonResponse>,
 }
 

@@ -3,17 +3,16 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
-use launcher_domain::EmailAddress;
 use launcher_service::{ArchiveFormat, Download, Launcher, ListedVolume, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 use uuid::Uuid;
 
-use crate::extract::{ListQuery, PageParameters, VolumeName, list_page};
+use crate::extract::{ListQuery, VolumeName, list_page};
 use crate::problem::{Problem, ProblemCode};
 use crate::routes::Routes;
-use crate::routes::snapshots::{FormatParameter, archive};
+use crate::routes::snapshots::archive;
 use crate::state::Call;
 use crate::wire::rfc3339;
 
@@ -24,15 +23,9 @@ pub(super) fn routes() -> Routes {
 /// List volumes
 ///
 /// The caller's kept files, one volume per template; for an admin the volumes of all users. Newest first.
-#[utoipa::path(
-    get, path = "/volumes/", operation_id = "listVolumes", tag = "volumes",
-    params(
-        PageParameters,
-    ),
-    responses((status = 200, description = "A page of volumes.", body = [VolumeResponse],
-        headers(("Link" = Option<String>, description = "`rel=\"next\"`: the next page, if there is one.")))),
-    extensions(("x-problems" = json!([ProblemCode::InvalidParameters])))
-)]
+#[utoipa::path(get, path = "/volumes/", operation_id = "listVolumes", tag = "volumes",
+    responses((status = 200, description = "A page of volumes.", body = [VolumeResponse])),
+    extensions(("x-parameters" = json!(["limit", "cursor"]))))]
 pub(crate) async fn list_volumes(call: Call, mut query: ListQuery) -> Result<Response, Problem> {
     let page = query.page()?;
     let path = query.finish(&call, "/volumes/")?;
@@ -45,12 +38,9 @@ pub(crate) async fn list_volumes(call: Call, mut query: ListQuery) -> Result<Res
 ///
 /// Deletes the kept files. They cannot be recovered. The next launch gets an empty volume. A volume that an instance uses
 /// is not deleted.
-#[utoipa::path(
-    delete, path = "/volumes/{volume}", operation_id = "deleteVolume", tag = "volumes",
-    params(("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x")),
+#[utoipa::path(delete, path = "/volumes/{volume}", operation_id = "deleteVolume", tag = "volumes",
     responses((status = 204, description = "The volume is deleted.")),
-    extensions(("x-problems" = json!([ProblemCode::NotFound, ProblemCode::VolumeInUse])))
-)]
+    extensions(("x-problems" = json!([ProblemCode::VolumeInUse]))))]
 pub(crate) async fn delete_volume(call: Call, VolumeName(name): VolumeName) -> Result<StatusCode, Problem> {
     call.launcher.delete_volume(&call.caller, &name).await?;
     Ok(StatusCode::NO_CONTENT)
@@ -62,21 +52,12 @@ pub(crate) async fn delete_volume(call: Call, VolumeName(name): VolumeName) -> R
 /// devices are omitted. If the service cannot read some files, the file `NOT-IN-THIS-ARCHIVE.txt` lists them. If the archive
 /// is incomplete, the service closes the connection before its end. On Kubernetes, the response begins after some seconds,
 /// when a pod has opened the files.
-#[utoipa::path(
-    get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
-    params(
-        ("volume" = String, Path, description = "The volume's name.", example = "work-a7k3m9qz2x"),
-        ("format" = inline(Option<FormatParameter>), Query,
-            description = "Format of the archive. Default: tar.gz. A zip archive with a list of files above 1 MiB ends with \
-                           an error."),
-    ),
-    responses((status = 200, description = "The archive.",
-        content((Vec<u8> = "application/gzip"), (Vec<u8> = "application/zip")))),
-    extensions(("x-problems" = json!([
-        ProblemCode::NotFound, ProblemCode::InvalidParameters, ProblemCode::FleetWithoutDownloads,
-        ProblemCode::TooManyDownloads, ProblemCode::DownloadNotReady
-    ])))
-)]
+#[utoipa::path(get, path = "/volumes/{volume}/download", operation_id = "downloadVolume", tag = "volumes",
+    responses((status = 200, description = "The archive.", content((Vec<u8> = "application/gzip"),
+            (Vec<u8> = "application/zip")))),
+    extensions(("x-parameters" = json!(["format"])),
+        ("x-problems" = json!([ProblemCode::FleetWithoutDownloads, ProblemCode::TooManyDownloads,
+            ProblemCode::DownloadNotReady]))))]
 pub(crate) async fn download_volume(
     call: Call,
     VolumeName(name): VolumeName,
@@ -87,7 +68,6 @@ pub(crate) async fn download_volume(
     Ok(download(&call, &name, format).await?)
 }
 
-/// Returns the files of a volume as a response.
 pub(crate) async fn download(call: &Call, name: &str, format: ArchiveFormat) -> Result<Response, ServiceError> {
     let Download { listed, files } = call.launcher.download_volume(&call.caller, name, format).await?;
     Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), format, Body::from_stream(files)))
@@ -100,40 +80,34 @@ pub(crate) struct VolumeResponse {
     #[schema(example = "work-a7k3m9qz2x")]
     name: String,
     /// The user whose files these are.
-    #[schema(value_type = String, example = "alice@example.org")]
-    owner_email: EmailAddress,
+    owner_email: String,
     /// Template whose launches use the volume; null if all templates with the storage `home` share it.
-    #[schema(required)]
     template_id: Option<Uuid>,
     /// Name of this template at the first launch.
-    #[schema(required, example = "Statistics 101")]
+    #[schema(example = "Statistics 101")]
     template_name: Option<String>,
     /// Size, as a Kubernetes quantity.
     #[schema(example = "1Gi")]
     size: String,
     /// Name of the instance that uses the volume, also while it is suspended; null if none does.
-    #[schema(required, example = "statistics-101-a7k3m9qz2x")]
+    #[schema(example = "statistics-101-a7k3m9qz2x")]
     used_by: Option<String>,
     /// Time of the first launch.
-    #[schema(format = DateTime, example = "2026-03-02T08:00:00.000Z")]
     created_at: String,
     /// Time of the last use, at most one hour too early.
-    #[schema(format = DateTime, example = "2026-03-02T10:00:00.000Z")]
     last_used_at: String,
     /// Time at which the service deletes the volume unless it is used before; null if never. The service then also ends a
     /// suspended instance that holds the volume.
-    #[schema(required, format = DateTime, example = "2026-08-29T10:00:00.000Z")]
     deleted_after: Option<String>,
 }
 
 impl VolumeResponse {
-    /// Converts a volume.
     pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
         let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
         let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
         Self {
             name: volume.name,
-            owner_email: volume.owner_email,
+            owner_email: volume.owner_email.to_string(),
             template_id: volume.template_id,
             template_name: volume.template_name,
             size: volume.size,

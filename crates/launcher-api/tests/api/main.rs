@@ -48,6 +48,18 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+/// Returns method and path of every route.
+fn routes() -> Vec<(String, String)> {
+    let document = launcher_api::openapi("/api/v1");
+    let operations = |(path, item): (&String, &Value)| {
+        let methods: Vec<String> = item.as_object().unwrap().keys().map(|method| method.to_uppercase()).collect();
+        methods.into_iter().map(|method| (method, format!("/api/v1{path}"))).collect::<Vec<_>>()
+    };
+    let documented = document["paths"].as_object().unwrap().iter().flat_map(operations);
+    let others = launcher_api::undocumented_routes("/api/v1").map(|(method, path)| (method.to_owned(), path));
+    documented.chain(others).collect()
+}
+
 /// Asserts that an object of the API has exactly the fields that the schema with this name documents.
 fn assert_documented(object: &Value, schema: &str) {
     let names = |object: &Value| object.as_object().unwrap().keys().cloned().collect::<BTreeSet<_>>();

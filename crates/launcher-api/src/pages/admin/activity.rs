@@ -121,7 +121,6 @@ pub(crate) enum Part {
     Text(String),
     /// Link to the instance or template that the entry is about, with its name.
     Subject,
-    /// New expiry of an extended instance.
     Until,
 }
 
@@ -171,15 +170,14 @@ impl Language {
     fn reason(self, entry: &Activity) -> Option<String> {
         let detail = entry.detail.as_deref()?;
         let text = match entry.action {
-            ActivityAction::Ended => self.end_reason(EndReason::parse(detail)?),
-            ActivityAction::Failed => self.failure(FailureCode::parse(detail)?),
+            ActivityAction::Ended => self.named("end-{}", EndReason::parse(detail)?.as_str()),
+            ActivityAction::Failed => self.named("failure-{}", FailureCode::parse(detail)?.as_str()),
             _ => return None,
         };
         Some(text.trim_end_matches(['.', '。']).to_owned())
     }
 }
 
-/// Splits a formatted message at its marks.
 fn parts(text: &str) -> Vec<Part> {
     let pieces = text.split_inclusive([SUBJECT, UNTIL]).flat_map(|piece| {
         let mark = piece.chars().next_back().filter(|last| [SUBJECT, UNTIL].contains(last));

@@ -18,7 +18,6 @@ use crate::pages::{Language, PageResult, Query, ReturnForm, Shell, Text, Visitor
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
 use crate::problem::{Problem, ProblemCode};
 
-/// The fields that the list's form and the confirmation page send.
 #[derive(Debug, Default)]
 struct Form {
     action: String,
@@ -246,7 +245,7 @@ impl Outcome {
         done: Result<ListedInstance, ServiceError>,
     ) -> Self {
         let (text, until) = match (&done, action) {
-            (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
+            (Ok(listed), Action::End) => (t.named("state-{}", listed.instance.state.as_str()), None),
             (Ok(_), Action::Restart) => (t.text("restart-requested"), None),
             (Ok(listed), Action::Extend | Action::ExtendBeyond) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {
@@ -272,7 +271,6 @@ fn what(listed: &ListedInstance) -> String {
 
 const LIST: &str = "/admin/instances";
 
-/// Returns the filter of the running workshops with an older version.
 pub(super) fn outdated() -> InstanceFilter {
     InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() }
 }

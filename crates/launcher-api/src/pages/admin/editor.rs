@@ -40,7 +40,6 @@ struct FormPage {
     action: String,
     /// Path of the page to which the editor leads back.
     list_path: String,
-    /// Path below which the pages of the templates are.
     templates_path: String,
     template_id: Option<String>,
     version: Option<String>,
@@ -79,7 +78,6 @@ enum Purpose {
     Edit(Uuid),
 }
 
-/// A visitor who may edit the templates of the shared catalog, or of a class.
 #[derive(Clone)]
 pub(crate) struct Author {
     visitor: Visitor,
@@ -111,7 +109,6 @@ impl Author {
         Catalog::of(&self.caller, self.access.as_ref())
     }
 
-    /// Sizes that a template here may have.
     fn sizes(&self) -> Sizes {
         let sizes = self.launcher.sizes();
         self.access.as_ref().map_or_else(|| sizes.clone(), |access| sizes.only(&access.class().content.allowed_sizes))
@@ -122,12 +119,10 @@ impl Author {
         self.access.as_ref().map_or(&[], |access| &access.class().content.allowed_images)
     }
 
-    /// Path of the page with the list of templates.
     fn list_path(&self) -> String {
         self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), classes::path)
     }
 
-    /// Path below which the pages of the templates are.
     fn templates_path(&self) -> String {
         self.access
             .as_ref()
@@ -144,7 +139,6 @@ impl Author {
     }
 }
 
-/// Query of the page with the form for a new template.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct NewQuery {
@@ -262,7 +256,6 @@ pub(crate) async fn update<A: Into<Author>>(
     }
 }
 
-/// The form of a template, and its purpose.
 struct Editor {
     visitor: Author,
     purpose: Purpose,
@@ -374,7 +367,6 @@ impl Editor {
         Ok(response)
     }
 
-    /// Shows the form as it was sent, with a preview of the template.
     fn preview(&self, body: &JsonObject) -> PageResult {
         let content = match self.visitor.launcher.validate_template(body) {
             Ok(content) => content,
@@ -385,7 +377,6 @@ impl Editor {
         page(&FormPage { preview, ..self.answer(&FormErrors::default()) })
     }
 
-    /// Shows the form with the errors that the service found.
     fn failed(&self, error: ServiceError) -> PageResult {
         match error {
             ServiceError::Invalid(errors) => self.refused(&self.form.errors(self.visitor.t, &errors)),
@@ -397,7 +388,6 @@ impl Editor {
         page_with(StatusCode::UNPROCESSABLE_ENTITY, &self.answer(errors))
     }
 
-    /// Returns the page that answers a sent form: the form as it was sent.
     fn answer(&self, errors: &FormErrors) -> FormPage {
         let form_page = self.page(errors);
         FormPage { shell: form_page.shell.returning_to(self.visitor.form_path(self.purpose)), ..form_page }

@@ -14,7 +14,6 @@ use crate::pages::admin::{lines, yaml};
 use crate::pages::view::Choice;
 use crate::pages::{Language, Text};
 
-/// A field of the form: a row of [`FIELDS`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct FormField {
     pub(super) group: &'static FormGroup,
@@ -28,7 +27,6 @@ pub(super) struct FormField {
     pub(super) requires: Option<&'static str>,
 }
 
-/// A group of fields.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct FormGroup {
     /// Key of the heading, if there is one.
@@ -139,7 +137,6 @@ impl FormField {
         })
     }
 
-    /// Returns the list of a field with rows.
     pub(super) fn list(&self) -> Option<&'static List> {
         if let Codec::Rows(list) = self.codec { Some(list) } else { None }
     }
@@ -174,7 +171,6 @@ fn label_key(name: &str) -> Option<&'static str> {
     })
 }
 
-/// Input type of a field.
 #[derive(Debug, Clone)]
 pub(crate) enum Kind {
     /// Input for one line of text, with the direction of the text.
@@ -243,25 +239,27 @@ static ICONS: Choices = Choices {
 };
 
 static APP_TYPES: Choices = Choices {
-    entries: |t| AppType::ALL.map(|kind| (kind.as_str(), t.app_type(kind))).into(),
+    entries: |t| AppType::ALL.map(|kind| (kind.as_str(), t.named("app-{}", kind.as_str()))).into(),
     refusal: Some("editor-not-a-kind"),
 };
 
 static SECURITY_PROFILES: Choices = Choices {
-    entries: |t| SecurityProfile::ALL.map(|profile| (profile.as_str(), t.security_profile(profile))).into(),
+    entries: |t| SecurityProfile::ALL.map(|profile| (profile.as_str(), t.named("profile-{}", profile.as_str()))).into(),
     refusal: Some("editor-not-a-profile"),
 };
 
 static STORAGE_KINDS: Choices = Choices {
     entries: |t| {
-        let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.storage_kind(kind)));
+        let kinds = StorageKind::ALL.into_iter().map(|kind| (kind.as_str(), t.named("storage-{}", kind.as_str())));
         std::iter::once(("", t.text("storage-none"))).chain(kinds).collect()
     },
     refusal: Some("editor-not-a-storage"),
 };
 
-static AT_EXPIRY: Choices =
-    Choices { entries: |t| AtExpiry::ALL.map(|effect| (effect.as_str(), t.at_expiry(effect))).into(), refusal: None };
+static AT_EXPIRY: Choices = Choices {
+    entries: |t| AtExpiry::ALL.map(|effect| (effect.as_str(), t.named("at-expiry-{}", effect.as_str()))).into(),
+    refusal: None,
+};
 
 impl Choices {
     fn parse(&self, t: Language, text: &str) -> Result<Option<Value>, String> {
@@ -381,7 +379,6 @@ impl Codec {
     }
 }
 
-/// Reads a value of a valid template.
 fn read<T: DeserializeOwned + Default>(value: &Value) -> T {
     T::deserialize(value).unwrap_or_default()
 }

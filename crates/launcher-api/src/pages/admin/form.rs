@@ -19,9 +19,9 @@ use crate::pages::admin::pod_settings::{Setting, Settings, join, split};
 use crate::pages::admin::presets::{HOME, Preset};
 use crate::pages::admin::rows::{self, Column, List, Row};
 use crate::pages::language::Value as TextValue;
-use crate::pages::texts::sentence;
 use crate::pages::view::described;
 use crate::pages::{Language, Text};
+use crate::problem::sentence;
 
 /// Maximum length of a template's name, in characters.
 const MAX_NAME: usize = 80;
@@ -46,7 +46,6 @@ const MAX_SLUGS: u32 = 99;
 /// Characters of a slug before a number.
 const MAX_SLUG_START: usize = 36;
 
-/// The values of the form as the browser sent them.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(try_from = "Vec<(String, String)>")]
 pub(crate) struct TemplateForm {
@@ -85,12 +84,10 @@ pub(crate) struct Controls {
     size: String,
     /// Name of the size that the page showed as chosen.
     shown_size: String,
-    /// Action of the button that the user pressed.
     #[serde(rename = "then")]
     pub(crate) next: Next,
 }
 
-/// Actions of the form's buttons.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Next {
@@ -215,7 +212,6 @@ impl TemplateForm {
         self
     }
 
-    /// Returns the number of the row whose source is to be checked.
     pub(crate) fn row_to_check(&self) -> Option<usize> {
         let (field, number) = self.controls.check.split_once('.')?;
         let number = number.parse().ok()?;
@@ -279,7 +275,6 @@ impl TemplateForm {
         self
     }
 
-    /// Returns a form with the values of a preset.
     pub(super) fn of_preset(t: Language, preset: &Preset, ignored: &[&str]) -> Self {
         let json = preset.template(&preset.label(t), ignored.contains(&"image"));
         let mut form = Self::showing(json).with("material_directory", preset.directory());
@@ -576,12 +571,10 @@ fn fingerprint(source: &MaterialSource) -> String {
     json!([kind, url, reference, sha256, folder, secret]).to_string()
 }
 
-/// Context of a rendered form.
 #[derive(Debug)]
 pub(crate) struct Shown<'s> {
     /// Names of the fields that the fleet ignores.
     pub(crate) ignored: &'s [&'s str],
-    /// Path that gets the form.
     pub(crate) action: &'s str,
     /// The link that the name of a new template gives.
     pub(crate) link: Option<&'s ShortLink>,
@@ -593,7 +586,6 @@ pub(crate) struct Shown<'s> {
     pub(crate) images: &'s [String],
 }
 
-/// Result of a check.
 #[derive(Debug, Clone)]
 pub(crate) struct Note {
     pub(crate) is_good: bool,
@@ -610,7 +602,6 @@ pub(crate) struct ShortLink {
     pub(crate) label: Text,
 }
 
-/// Returns the name of a part of a row in the form.
 fn id_of(field: &FormField, number: usize, column: &str) -> String {
     format!("{}.{number}.{column}", field.name)
 }
@@ -693,7 +684,6 @@ impl FormErrors {
     }
 }
 
-/// A size that the user can choose.
 #[derive(Debug, Clone)]
 pub(crate) struct SizeCard {
     /// Name of the size; empty for other resources.
@@ -703,7 +693,6 @@ pub(crate) struct SizeCard {
     pub(crate) is_current: bool,
 }
 
-/// Returns the values of the text with the resources of a size.
 fn figures(resources: &Resources) -> [TextValue<'_>; 4] {
     let Resources { cpu_request, cpu_limit, memory_request, memory_limit } = resources;
     [
@@ -733,11 +722,9 @@ pub(crate) struct Field {
     pub(crate) has_focus: bool,
 }
 
-/// Rows of a list as the page shows them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct RowsView {
     pub(crate) id: String,
-    /// Path that gets the form.
     pub(crate) action: String,
     pub(crate) rows: Vec<RowView>,
     /// Label of the button that adds a row; `None` for a full list.
@@ -746,7 +733,6 @@ pub(crate) struct RowsView {
     pub(crate) found: String,
 }
 
-/// A row as the page shows it.
 #[derive(Debug, Clone)]
 pub(crate) struct RowView {
     /// Value of the buttons of the row.
@@ -777,13 +763,11 @@ impl Field {
         std::iter::once(self).chain(parts).filter(|field| !field.error.is_empty()).cloned().collect()
     }
 
-    /// Returns the HTML attributes that link the field to its hint and its error.
     pub(crate) fn described(&self) -> String {
         described(&self.id, !self.hint.is_empty(), !self.error.is_empty())
     }
 }
 
-/// A group of fields as the page shows it.
 #[derive(Debug, Clone)]
 pub(crate) struct Group {
     /// True if the page shows the group only on request.

@@ -20,7 +20,6 @@ struct Fragment {
     image: ImageLine,
 }
 
-/// The state of a template's image in words.
 #[derive(Debug)]
 pub(super) struct ImageLine {
     pub(super) template_id: Uuid,
@@ -37,7 +36,6 @@ pub(super) struct ImageLine {
     pub(super) button: Option<Text>,
 }
 
-/// The page that shows the line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Place {

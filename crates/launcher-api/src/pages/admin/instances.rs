@@ -142,7 +142,7 @@ fn path_and_query(uri: &Uri) -> String {
 
 fn states(t: Language, chosen: &str) -> Vec<Choice> {
     let named = [("", t.text("not-ended")), ("ended", t.text("everything-ended")), ("all", t.text("every-state"))];
-    let single = InstanceState::ALL.map(|state| (state.as_str(), t.state_name(state)));
+    let single = InstanceState::ALL.map(|state| (state.as_str(), t.named("state-{}", state.as_str())));
     named.into_iter().chain(single).map(|(value, label)| choice(value, &label, chosen)).collect()
 }
 
@@ -178,7 +178,6 @@ const NAME_COLUMN: usize = 2;
 /// Position of the column with the trouble of the course material, after the state.
 const MATERIAL_COLUMN: usize = 4;
 
-/// The head of a table column.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
     pub(super) label: Text,

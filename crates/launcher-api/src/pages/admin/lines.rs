@@ -10,7 +10,6 @@ pub(super) fn wrong<const N: usize>(key: &str, values: [(&str, &dyn ToString); N
     TextKey { key: key.to_owned(), args: values.map(|(name, value)| (name.to_owned(), value.to_string())).into() }
 }
 
-/// Keys of the errors of lines.
 #[derive(Debug)]
 pub(super) struct LineErrors {
     /// The line is not `NAME=value`.

@@ -28,7 +28,6 @@ struct OverviewPage {
     hours: Vec<HourRow>,
 }
 
-/// Figures of the launches of one template or one hour, as text.
 #[derive(Debug)]
 struct Row {
     launches: u64,
@@ -71,8 +70,11 @@ pub(crate) async fn show(visitor: Allowed<ListAllInstances, Visitor>) -> PageRes
 }
 
 fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
-    let tile =
-        |(state, count): &(InstanceState, u64)| Tile { state: *state, label: t.state_name(*state), count: *count };
+    let tile = |(state, count): &(InstanceState, u64)| Tile {
+        state: *state,
+        label: t.named("state-{}", state.as_str()),
+        count: *count,
+    };
     // Most installations have no workshops that can be paused.
     let is_shown = |(state, count): &&(InstanceState, u64)| {
         *count > 0 || !matches!(state, InstanceState::Suspending | InstanceState::Suspended)
@@ -188,7 +190,6 @@ struct Chart {
     title: Text,
     figure: String,
     note: String,
-    /// Description of the chart for screen readers.
     summary: String,
     /// Legend: the colours of the areas. `None` if there is one area.
     keys: Option<(Key, Key)>,
@@ -299,7 +300,6 @@ impl Language {
         }
     }
 
-    /// Note below the median time to ready.
     fn ready_note(self, day: &LaunchStats) -> String {
         match day.ready {
             Some(times) => self.with("overview-ready-note", [("p95", self.short(times.p95).into())]),
@@ -307,20 +307,17 @@ impl Language {
         }
     }
 
-    /// Describes the chart of launches for screen readers.
     fn launches_summary(self, day: &LaunchStats, peak: Option<(u64, usize)>) -> String {
         let values = [("launches", day.launches.into()), ("note", self.launches_note(day).into())];
         let summary = self.with("overview-launches-summary", values);
         self.with_peak(summary, "overview-launches-peak", peak.map(|(most, ago)| (most.to_string(), ago)))
     }
 
-    /// Describes the chart of workshops in use for screen readers.
     fn use_summary(self, now: u64, peak: Option<(u64, usize)>) -> String {
         let summary = self.with("overview-use-summary", [("now", now.into())]);
         self.with_peak(summary, "overview-use-peak", peak.map(|(most, ago)| (most.to_string(), ago)))
     }
 
-    /// Describes the chart of times to ready for screen readers.
     fn ready_summary(self, day: &LaunchStats, peak: Option<(SignedDuration, usize)>) -> String {
         let Some(times) = day.ready else { return self.text("overview-never-ready").into_owned() };
         let values = [("p50", self.short(times.p50).into()), ("p95", self.short(times.p95).into())];

@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 use launcher_domain::PodTemplateObject;
 use serde_json::{Value, json};
 
-/// A setting of a pod template with its own field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Setting {
     /// Size of the memory volume at `/dev/shm` of the app.
@@ -36,7 +35,6 @@ impl Setting {
     pub(super) const ALL: [Self; 5] =
         [Self::SharedMemory, Self::Gpus, Self::EphemeralStorage, Self::ImagePullSecret, Self::NodeSelector];
 
-    /// Returns the name of the setting in YAML.
     pub(super) fn kubernetes_name(self) -> &'static str {
         match self {
             Self::SharedMemory => SHARED_MEMORY,

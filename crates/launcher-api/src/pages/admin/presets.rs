@@ -9,7 +9,6 @@ use serde_json::{Value, json};
 
 use crate::pages::{Language, Text, assets};
 
-/// Settings of a well-known app.
 #[derive(Debug)]
 pub(super) struct Preset {
     /// Value of `?preset=`, and suffix of the key of the label.
@@ -245,7 +244,6 @@ pub(super) const PRESETS: [Preset; 13] = [
 ];
 
 impl Preset {
-    /// Returns the preset with this name.
     pub(super) fn named(name: &str) -> Option<&'static Self> {
         PRESETS.iter().find(|preset| preset.name == name)
     }
@@ -302,7 +300,6 @@ impl Preset {
     }
 }
 
-/// A preset as a card on the page of a new template.
 #[derive(Debug)]
 pub(super) struct PresetCard {
     pub(super) name: &'static str,
@@ -312,7 +309,6 @@ pub(super) struct PresetCard {
     pub(super) is_current: bool,
 }
 
-/// The chosen preset, and how to get its app.
 #[derive(Debug)]
 pub(super) struct ChosenPreset {
     pub(super) name: &'static str,

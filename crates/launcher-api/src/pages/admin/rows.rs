@@ -14,21 +14,17 @@ use crate::pages::admin::fields::{Choices, Codec};
 /// Maximum number of a row in a form. It bounds the memory of a form.
 const MAX_NUMBER: usize = 999;
 
-/// Texts of one row, by the names of the columns.
 pub(super) type Row = BTreeMap<&'static str, String>;
 
-/// A list of the form.
 #[derive(Debug)]
 pub(super) struct List {
     /// Key of the heading of a row. Its attribute `add` is the label of the button that adds a row.
     pub(super) key: &'static str,
-    /// Maximum rows.
     pub(super) most: usize,
     pub(super) columns: &'static [Column],
     kind: ListKind,
 }
 
-/// A part of each entry.
 #[derive(Debug)]
 pub(super) struct Column {
     /// Name in the JSON object of an entry.
@@ -42,9 +38,7 @@ pub(super) struct Column {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum ListKind {
-    /// Sources of course material.
     Sources,
-    /// Questions at the launch.
     Parameters,
     /// Variables of the app: an object with the values by name.
     Variables,
@@ -114,7 +108,6 @@ impl List {
         Some((number, self.columns.iter().find(|known| known.name == column)?.name))
     }
 
-    /// Returns the texts of a new row.
     pub(super) fn new_row(&self) -> Row {
         match self.kind {
             ListKind::Parameters => {
@@ -141,7 +134,6 @@ impl List {
         typed.all(|column| row.get(column.name).is_none_or(|text| text.trim().is_empty()))
     }
 
-    /// Returns the rows of a value.
     pub(super) fn rows(&self, value: &Value) -> Vec<Row> {
         let row = |entry: &Value| {
             let text = |column: &Column| {
@@ -210,7 +202,6 @@ impl List {
 /// Endings of archives, which the name of a folder omits.
 const ARCHIVES: [&str; 4] = [".tar.gz", ".tgz", ".tar", ".zip"];
 
-/// True for the address of an archive.
 fn is_archive(url: &str) -> bool {
     let path = url.split(['?', '#']).next().unwrap_or_default().to_ascii_lowercase();
     ARCHIVES.iter().any(|ending| path.ends_with(ending))

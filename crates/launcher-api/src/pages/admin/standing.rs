@@ -2,62 +2,42 @@
 
 use std::collections::HashMap;
 
-use launcher_domain::{EmailAddress, InstanceState};
+use launcher_domain::EmailAddress;
+use launcher_domain::InstanceState::{
+    self, Failed, Queued, Running, Starting, Suspended, Suspending, Terminated, Terminating,
+};
 
 use crate::pages::roster::Roster;
 
-/// Returns the people of the list by standing, in the order of [`Standing::ALL`]. `live` has the owner and the state of
-/// each instance of the class that is not terminated.
+/// The states of people, in the order of the page; `None`: not launched.
+const SHOWN: [Option<InstanceState>; 6] =
+    [None, Some(Failed), Some(Starting), Some(Running), Some(Suspended), Some(Terminating)];
+/// The same states. A later one wins if a person has several workshops of the template.
+const RANKED: [Option<InstanceState>; 6] =
+    [None, Some(Terminating), Some(Failed), Some(Suspended), Some(Starting), Some(Running)];
+
+/// Returns the people of the list by state. `live` has the owner and the state of each instance of the class that is not
+/// terminated.
 pub(super) fn by_standing<'r>(
     roster: &'r Roster,
     live: &[(EmailAddress, InstanceState)],
-) -> Vec<(Standing, Vec<&'r EmailAddress>)> {
-    let mut best: HashMap<&EmailAddress, Standing> = HashMap::new();
+) -> Vec<(Option<InstanceState>, Vec<&'r EmailAddress>)> {
+    let mut best: HashMap<&EmailAddress, usize> = HashMap::new();
     for (owner, state) in live {
-        let standing = best.entry(owner).or_insert(Standing::NotLaunched);
-        *standing = Standing::of(*state).max(*standing);
+        let rank = RANKED.iter().position(|ranked| *ranked == shown(*state)).unwrap_or_default();
+        best.entry(owner).and_modify(|best| *best = rank.max(*best)).or_insert(rank);
     }
-    let standing = |email: &EmailAddress| best.get(email).copied().unwrap_or(Standing::NotLaunched);
+    let standing = |email: &EmailAddress| best.get(email).and_then(|rank| RANKED[*rank]);
     let emails = || roster.people.iter().map(|person| &person.email);
-    let people = |wanted| emails().filter(|email| standing(email) == wanted).collect();
-    Standing::ALL.into_iter().map(|wanted| (wanted, people(wanted))).collect()
+    SHOWN.map(|wanted| (wanted, emails().filter(|email| standing(email) == wanted).collect())).into()
 }
 
-/// State of a person in the class. A later variant wins if the person has several workshops of the template.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Standing {
-    NotLaunched,
-    Ending,
-    Failed,
-    Paused,
-    Starting,
-    Ready,
-}
-
-impl Standing {
-    /// All variants, in the order in which the page shows them.
-    const ALL: [Self; 6] = [Self::NotLaunched, Self::Failed, Self::Starting, Self::Ready, Self::Paused, Self::Ending];
-
-    fn of(state: InstanceState) -> Self {
-        match state {
-            InstanceState::Queued | InstanceState::Starting => Self::Starting,
-            InstanceState::Running => Self::Ready,
-            InstanceState::Suspending | InstanceState::Suspended => Self::Paused,
-            InstanceState::Failed => Self::Failed,
-            InstanceState::Terminating => Self::Ending,
-            InstanceState::Terminated => Self::NotLaunched,
-        }
-    }
-
-    /// Returns the instance state whose name and colour the page uses; `None` for [`Self::NotLaunched`].
-    pub(super) fn state(self) -> Option<InstanceState> {
-        match self {
-            Self::NotLaunched => None,
-            Self::Ending => Some(InstanceState::Terminating),
-            Self::Paused => Some(InstanceState::Suspended),
-            Self::Failed => Some(InstanceState::Failed),
-            Self::Starting => Some(InstanceState::Starting),
-            Self::Ready => Some(InstanceState::Running),
-        }
+/// Returns the state whose name and colour the page uses for a workshop.
+fn shown(state: InstanceState) -> Option<InstanceState> {
+    match state {
+        Queued | Starting => Some(Starting),
+        Suspending | Suspended => Some(Suspended),
+        Running | Failed | Terminating => Some(state),
+        Terminated => None,
     }
 }

@@ -4,8 +4,6 @@
 
 use askama::Template;
 use http::StatusCode;
-use jiff::Timestamp;
-use launcher_domain::lifetime::Bound;
 use launcher_domain::{EmailAddress, InstanceState};
 use launcher_service::{Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder, StateFilter, TemplateStates};
 use serde::Deserialize;
@@ -17,14 +15,13 @@ use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
 use crate::pages::paths::TEMPLATES;
-use crate::pages::report::{Place, Report, times};
+use crate::pages::report::{ExtendAll, Place, Report, times};
 use crate::pages::roster::{MAX_ENTRIES, Roster};
 use crate::pages::view::{Choice, Tile, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
 };
 use crate::permission::{Allowed, ManageWorkshops};
-use crate::problem::{Problem, ProblemCode};
 
 /// Maximum number of rows on one page of the table.
 const ROWS: u32 = 200;
@@ -73,7 +70,6 @@ struct Group {
     entries: Vec<String>,
 }
 
-/// Form with addresses.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct RosterForm {
@@ -88,7 +84,6 @@ pub(crate) async fn show(
     page(&workshops_page(&visitor, id, &query, List::default()).await?)
 }
 
-/// Serves the workshops, compared with a list of addresses.
 pub(crate) async fn compare(
     visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
@@ -180,7 +175,11 @@ fn tiles(t: Language, all: &TemplateStates) -> Vec<Tile> {
     let count = |states: &[InstanceState]| {
         all.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
     };
-    let tile = |state, states: &[InstanceState]| Tile { state, label: t.state_name(state), count: count(states) };
+    let tile = |state, states: &[InstanceState]| Tile {
+        state,
+        label: t.named("state-{}", state.as_str()),
+        count: count(states),
+    };
     let mut tiles = vec![
         tile(Starting, &[Queued, Starting]),
         tile(Running, &[Running]),
@@ -198,8 +197,9 @@ impl List {
         let mut groups: Vec<Group> = by_standing(roster, live)
             .into_iter()
             .map(|(standing, people)| Group {
-                label: standing.state().map_or_else(|| t.text("workshops-not-launched"), |state| t.state_name(state)),
-                class: standing.state().map_or_else(String::new, |state| format!("state-{}", state.as_str())),
+                label: standing
+                    .map_or_else(|| t.text("workshops-not-launched"), |state| t.named("state-{}", state.as_str())),
+                class: standing.map_or_else(String::new, |state| format!("state-{}", state.as_str())),
                 entries: people.iter().map(ToString::to_string).collect(),
             })
             .collect();
@@ -219,28 +219,15 @@ impl List {
     }
 }
 
-/// Form with the time in RFC 3339.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ExtendForm {
-    until: String,
-    /// Not empty if the admin confirmed to exceed the maximum lifetime of the listed workshops.
-    beyond_maximum: String,
-}
-
 /// Extends all workshops, and shows the result for each instance. A repeated request changes nothing.
 pub(crate) async fn extend(
     visitor: Allowed<ManageWorkshops, Visitor>,
     TemplateId(id): TemplateId,
-    Fields(form): Fields<ExtendForm>,
+    Fields(form): Fields<ExtendAll>,
 ) -> PageResult {
     let t = visitor.t;
     let template = visitor.launcher.template(&visitor.caller, id).await?;
-    let until: Timestamp = form
-        .until
-        .parse()
-        .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid")))?;
-    let bound = Bound::new(!form.beyond_maximum.is_empty());
+    let (until, bound) = form.read(t)?;
     let results = visitor.launcher.extend_template(&visitor.caller, id, until, bound).await?;
     let (shell, name, back) = (visitor.shell("admin-templates"), template.settings.name, workshops_path(id));
     let beyond = Some(format!("/admin/templates/{id}/extend"));

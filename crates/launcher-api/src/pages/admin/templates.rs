@@ -28,7 +28,6 @@ struct ListPage {
     rows: Vec<Row>,
 }
 
-/// A saved template with its link.
 #[derive(Debug)]
 struct Saved {
     name: String,
@@ -50,7 +49,6 @@ pub(crate) struct ListQuery {
 struct Row {
     card: Card,
     image: String,
-    /// State of the image, if the fleet has images.
     image_line: Option<ImageLine>,
     active: bool,
     /// True if the template is not in the catalog, but can be launched by its link.

@@ -6,7 +6,6 @@ use serde_json::Value;
 
 use crate::pages::admin::lines::wrong;
 
-/// Formats a pod template.
 pub(super) fn format(object: &JsonObject) -> String {
     to_yaml(object)
 }

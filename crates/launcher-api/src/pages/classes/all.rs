@@ -1,21 +1,19 @@
 //! Actions on all workshops of a class: launch, extend, pause, end. Each asks first, and reports the result for each person.
 
 use askama::Template;
-use jiff::Timestamp;
-use launcher_domain::lifetime::Bound;
 use launcher_domain::{ClassAccess, ClassAction, ClassRole, InstanceState, Template as ClassTemplate};
 use launcher_service::{BulkResult, Page, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::classes::board::live_instances;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Room, notify, render};
 use crate::pages::classes::{ROWS, path};
-use crate::pages::report::{Place, Report, times};
+use crate::pages::report::{ExtendAll, Place, Report, times};
 use crate::pages::view::Choice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, notices, page};
 use crate::permission::{EndInClass, ExtendInClass, InClass, LaunchForMembers};
-use crate::problem::{Problem, ProblemCode};
+use crate::problem::ProblemCode;
 
 /// The question before an action.
 #[derive(Debug, Template)]
@@ -29,15 +27,12 @@ struct AllPage {
     question: String,
     warning: Text,
     choice: Option<Select>,
-    /// Path of the form.
     action: String,
     button: Text,
-    /// CSS class of the button.
     button_class: &'static str,
     back: String,
 }
 
-/// A value that the form asks for.
 #[derive(Debug)]
 struct Select {
     name: &'static str,
@@ -77,12 +72,10 @@ fn place(visitor: &Visitor, access: &ClassAccess) -> Place {
     }
 }
 
-/// The form of an action without other values.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct NoFields {}
 
-/// `GET /classes/{class}/extend`.
 pub(crate) async fn confirm_extend(visitor: InClass<ExtendInClass, Visitor>) -> PageResult {
     let t = visitor.t;
     let listed = live_instances(&visitor, &visitor.access).await?;
@@ -93,29 +86,15 @@ pub(crate) async fn confirm_extend(visitor: InClass<ExtendInClass, Visitor>) -> 
     page(&AllPage { choice, ..AllPage::new(&visitor, &visitor.access, "extend", running.len()) })
 }
 
-/// Form with the time in RFC 3339.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(crate) struct ExtendAll {
-    until: String,
-    /// Not empty if the teacher confirmed to exceed the maximum lifetime of the listed workshops.
-    beyond_maximum: String,
-}
-
 /// `POST /classes/{class}/extend`. A repeated request changes nothing.
 pub(crate) async fn extend(visitor: InClass<ExtendInClass, Visitor>, Fields(form): Fields<ExtendAll>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
-    let until: Timestamp = form
-        .until
-        .parse()
-        .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("workshops-until-invalid")))?;
-    let bound = Bound::new(!form.beyond_maximum.is_empty());
+    let (until, bound) = form.read(t)?;
     let results = visitor.launcher.extend_all_in_class(access, until, bound).await?;
     let beyond = access.allows(ClassAction::End).then(|| format!("{}/extend", path(access)));
     Report::of_extension(t, place(&visitor, access), &results, (until, bound), beyond).page()
 }
 
-/// `GET /classes/{class}/launch`.
 pub(crate) async fn confirm_launch(visitor: InClass<LaunchForMembers, Visitor>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
     let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
@@ -132,7 +111,6 @@ pub(crate) async fn confirm_launch(visitor: InClass<LaunchForMembers, Visitor>) 
     page(&AllPage { choice, ..AllPage::new(&visitor, access, "launch", students) })
 }
 
-/// The form of the launch.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct LaunchAll {
@@ -145,7 +123,6 @@ pub(crate) async fn launch(visitor: InClass<LaunchForMembers, Visitor>, Fields(f
     report(&visitor, &visitor.access, results, ["all-launch-result", "all-launch-done", "all-launch-unchanged"]).await
 }
 
-/// `GET /classes/{class}/pause`.
 pub(crate) async fn confirm_pause(visitor: InClass<EndInClass, Visitor>) -> PageResult {
     let listed = live_instances(&visitor, &visitor.access).await?;
     let count = listed.iter().filter(|one| one.instance.state == InstanceState::Running).count();
@@ -158,7 +135,6 @@ pub(crate) async fn pause(visitor: InClass<EndInClass, Visitor>, Fields(_): Fiel
     report(&visitor, &visitor.access, results, ["all-pause-result", "all-pause-done", "all-pause-done"]).await
 }
 
-/// `GET /classes/{class}/end`.
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>) -> PageResult {
     let count = live_instances(&visitor, &visitor.access).await?.len();
     page(&AllPage::new(&visitor, &visitor.access, "end", count))
@@ -185,6 +161,5 @@ async fn report(
         let notice = Some(notices::needs_values(visitor.t));
         return render(visitor, access, ProblemCode::InvalidFields.status(), Room { notice, ..Room::default() }).await;
     }
-    let Some((status, notice)) = notices::of(visitor.t, &error, true) else { return Err(error.into()) };
-    render(visitor, access, status, Room { notice: Some(notice), ..Room::default() }).await
+    notify(visitor, access, error).await
 }

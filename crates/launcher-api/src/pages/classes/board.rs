@@ -14,12 +14,12 @@ use launcher_service::{Attendance, InstanceFilter, ListedInstance, Page, Service
 use serde::Deserialize;
 
 use crate::extract::InstanceName;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::notify;
 use crate::pages::classes::{ROWS, path};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::{Choice, Instant};
-use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, notices, page};
+use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, page};
 use crate::permission::{EndInClass, ExtendInClass, InClass, ReadClass, WatchClass};
 use crate::problem::Problem;
 
@@ -43,7 +43,6 @@ impl BoardQuery {
     }
 }
 
-/// The members of a class with their workshops.
 #[derive(Debug)]
 pub(crate) struct Board {
     pub(super) path: String,
@@ -52,7 +51,6 @@ pub(crate) struct Board {
     /// Number of all rows, also of those that the query does not select.
     pub(super) all: usize,
     pub(super) search: String,
-    /// Standings of the filter.
     pub(super) standings: Vec<Choice>,
     /// Text of a member without a workshop.
     pub(super) absent: Text,
@@ -109,7 +107,6 @@ pub(crate) async fn stream(
     Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
-/// A member of a class.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(super) email: String,
@@ -126,7 +123,6 @@ pub(crate) struct Row {
     pub(super) workshops: Vec<RowWorkshop>,
 }
 
-/// A workshop of a member, as a teacher sees it.
 #[derive(Debug)]
 pub(crate) struct RowWorkshop {
     pub(super) k8s_name: String,
@@ -151,7 +147,7 @@ impl RowWorkshop {
             state: instance.state,
             state_text: t.state(listed, instance.report.start_progress),
             failure: instance.failure().map(|failure| t.failure_message(&failure)),
-            trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),
+            trouble: instance.material_trouble().map(|trouble| t.named("material-short-{}", trouble.as_str())),
             ends: ends.map(|end| Instant::new(t, end)),
             used: listed.used_at.filter(|_| instance.state == InstanceState::Running).map(|at| Instant::new(t, at)),
             expected_expires_at: ends.map(|end| end.to_string()).unwrap_or_default(),
@@ -217,7 +213,6 @@ impl Standing {
         t.text(&format!("standing-{}", self.name()))
     }
 
-    /// CSS class with the colour of the standing.
     pub(super) fn class(self) -> &'static str {
         match self {
             Self::Failed => "state-failed",
@@ -280,7 +275,7 @@ pub(super) async fn rows(visitor: &Visitor, access: &ClassAccess) -> Result<Vec<
         let left = present.and_then(|present| present.last_end).filter(|_| workshops.is_empty());
         let role_text = match role {
             Some(ClassRole::Student) => None,
-            Some(role) => Some(t.role(role)),
+            Some(role) => Some(t.named("role-{}", role.as_str())),
             None => Some(t.text("role-none")),
         };
         Row {
@@ -323,7 +318,6 @@ pub(super) async fn live_instances(
     }
 }
 
-/// The form of the button "Extend".
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ExtendForm {
@@ -331,7 +325,6 @@ pub(crate) struct ExtendForm {
     expected_expires_at: Option<Timestamp>,
 }
 
-/// `POST /classes/{class}/instances/{k8s_name}/extend`: extends a workshop of a member.
 pub(crate) async fn extend(
     visitor: InClass<ExtendInClass, Visitor>,
     InstanceName(name): InstanceName,
@@ -342,7 +335,6 @@ pub(crate) async fn extend(
     answer(&visitor, access, extended.map(|_| ())).await
 }
 
-/// `GET /classes/{class}/instances/{k8s_name}/end`: asks before the end of a workshop of a member.
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceName(name): InstanceName) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
     let ask = Question {
@@ -360,7 +352,6 @@ pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceN
     confirm(&visitor, "classes", ask)
 }
 
-/// `POST /classes/{class}/instances/{k8s_name}/end`: ends a workshop of a member.
 pub(crate) async fn end(
     visitor: InClass<EndInClass, Visitor>,
     InstanceName(name): InstanceName,
@@ -373,6 +364,5 @@ pub(crate) async fn end(
 /// Returns to the room after an action, with a notice if it failed.
 async fn answer(visitor: &Visitor, access: &ClassAccess, outcome: Result<(), ServiceError>) -> PageResult {
     let Err(error) = outcome else { return Ok(forms::redirect(&path(access))) };
-    let Some((status, notice)) = notices::of(visitor.t, &error, true) else { return Err(error.into()) };
-    render(visitor, access, status, Room { notice: Some(notice), ..Room::default() }).await
+    notify(visitor, access, error).await
 }

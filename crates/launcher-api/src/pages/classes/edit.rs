@@ -97,13 +97,11 @@ impl Field {
     }
 }
 
-/// Shows the settings of a class.
 pub(crate) async fn show(visitor: InClass<EditClass, Visitor>) -> PageResult {
     let values = values(&json!(visitor.access.class().content));
     render(&visitor, StatusCode::OK, &values, |_| Vec::new(), Vec::new())
 }
 
-/// Returns the values of the inputs.
 fn values(content: &Value) -> BTreeMap<String, String> {
     let text = |value: &Value| match value {
         Value::Null => String::new(),

@@ -51,13 +51,12 @@ fn with_labels(t: Language, document: &str) -> String {
     text
 }
 
-/// Returns the board of a small class.
 fn board(t: Language) -> Board {
     let workshop = |state: InstanceState, failure: Option<FailureCode>| RowWorkshop {
         k8s_name: String::new(),
         template: t.text("preset-jupyterlab").into_owned(),
         state,
-        state_text: t.state_name(state).into_owned(),
+        state_text: t.named("state-{}", state.as_str()).into_owned(),
         failure: failure.map(|code| t.failure_message(&FailureReason::new(code, None))),
         trouble: None,
         ends: None,

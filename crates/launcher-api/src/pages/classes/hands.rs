@@ -1,14 +1,13 @@
 //! News of a class on its page: the message to all, the hand of the reader, and for those who answer them the hands of all.
 
 use askama::Template;
-use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassAction};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
 use crate::pages::classes::path;
-use crate::pages::classes::room::{Form, Room, render};
+use crate::pages::classes::room::{Form, Room, refuse};
 use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
@@ -34,7 +33,6 @@ pub(super) struct Message {
     pub(super) sent: Instant,
 }
 
-/// A raised hand.
 #[derive(Debug)]
 pub(super) struct HandView {
     pub(super) email: String,
@@ -101,13 +99,11 @@ pub(crate) async fn news(visitor: InClass<ReadClass, Visitor>) -> PageResult {
     page(&NewsPage { t: visitor.t, news: News::new(&visitor, &visitor.access).await? })
 }
 
-/// `POST /classes/{class}/hand`: raises the hand of the reader.
 pub(crate) async fn raise(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.raise_hand(&visitor.access).await?;
     Ok(forms::redirect(&path(&visitor.access)))
 }
 
-/// `POST /classes/{class}/hand/lower`: lowers the hand of the reader.
 pub(crate) async fn lower_own(visitor: InClass<RaiseHand, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.lower_hand(&visitor.access, visitor.caller.email()).await?;
     Ok(forms::redirect(&path(&visitor.access)))
@@ -125,7 +121,6 @@ pub(crate) async fn take(
     }
 }
 
-/// `POST /classes/{class}/hands/{email}/lower`: lowers the hand of a member.
 pub(crate) async fn lower(
     visitor: InClass<AnswerHands, Visitor>,
     MemberEmail(email): MemberEmail,
@@ -135,27 +130,22 @@ pub(crate) async fn lower(
     Ok(forms::redirect(&path(&visitor.access)))
 }
 
-/// The form of a message to all members.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MessageForm {
     text: String,
 }
 
-/// `POST /classes/{class}/message`: sends a message to all members.
 pub(crate) async fn send(visitor: InClass<SendMessage, Visitor>, Fields(form): Fields<MessageForm>) -> PageResult {
     match visitor.launcher.send_message(&visitor.access, &form.text).await {
         Ok(_) => Ok(forms::redirect(&path(&visitor.access))),
-        Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
-            let room = Room { message: form.text, errors, open: Some(Form::Message), ..Room::default() };
-            render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
+        Err(error) => {
+            let room = Room { message: form.text, open: Some(Form::Message), ..Room::default() };
+            refuse(&visitor, &visitor.access, error, room).await
         }
-        Err(error) => Err(error.into()),
     }
 }
 
-/// `POST /classes/{class}/message/remove`: removes the message.
 pub(crate) async fn remove_message(
     visitor: InClass<SendMessage, Visitor>,
     Fields(_): Fields<ReturnForm>,

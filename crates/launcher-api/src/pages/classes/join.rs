@@ -24,7 +24,6 @@ use crate::routes::join::join_url;
 /// Validities of a new link that a teacher can choose, in days.
 const CHOICES: [u32; 4] = [1, 7, VALID_DAYS, 30];
 
-/// The join link of a class, for its teachers.
 #[derive(Debug)]
 pub(crate) struct LinkPanel {
     pub(super) current: Option<CurrentLink>,
@@ -32,7 +31,6 @@ pub(crate) struct LinkPanel {
     pub(super) validities: Vec<(u32, String, bool)>,
 }
 
-/// A join link as a teacher sees it.
 #[derive(Debug)]
 pub(crate) struct CurrentLink {
     pub(super) url: String,
@@ -101,7 +99,6 @@ impl LinkPanel {
     }
 }
 
-/// The form of a new link.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewLink {
@@ -115,7 +112,6 @@ pub(crate) struct NewLink {
 }
 
 impl NewLink {
-    /// Returns the errors of a field.
     pub(super) fn errors_of(&self, field: &str) -> impl Iterator<Item = &str> {
         let of_field = self.errors.iter().filter(move |(pointer, _)| pointer.strip_prefix('/') == Some(field));
         of_field.map(|(_, error)| error.as_str())

@@ -7,7 +7,7 @@ use launcher_service::{MemberDraft, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
-use crate::pages::classes::room::{Room, render};
+use crate::pages::classes::room::{Room, refuse};
 use crate::pages::classes::{encoded, path};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::view::Choice;
@@ -15,7 +15,6 @@ use crate::pages::{Fields, Language, PageResult, ReturnForm, Shell, Visitor, ass
 use crate::permission::{InClass, ManageMembers};
 use crate::problem::Problem;
 
-/// The form of a member.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct MemberForm {
@@ -28,7 +27,6 @@ pub(crate) struct MemberForm {
 struct MemberPage {
     t: Language,
     shell: Shell,
-    /// Path of the class.
     path: String,
     email: EmailAddress,
     name: String,
@@ -38,7 +36,6 @@ struct MemberPage {
 
 type ManagerOf = InClass<ManageMembers, Visitor>;
 
-/// Returns the member whom the path names.
 async fn member(visitor: &ManagerOf, email: &EmailAddress) -> Result<Member, Problem> {
     let members = visitor.launcher.members(&visitor.access).await?;
     members.into_iter().find(|member| member.email == *email).ok_or_else(Problem::not_found)
@@ -48,7 +45,7 @@ fn member_page(visitor: &ManagerOf, member: Member, errors: Vec<String>) -> Page
     let (t, shell, path) = (visitor.t, visitor.shell("classes"), path(&visitor.access));
     let role = |role: ClassRole| Choice {
         value: role.as_str().to_owned(),
-        label: t.role(role).into_owned(),
+        label: t.named("role-{}", role.as_str()).into_owned(),
         selected: role == member.role,
     };
     let (status, shell) = match errors.is_empty() {
@@ -65,7 +62,6 @@ pub(crate) async fn show_edit(visitor: ManagerOf, MemberEmail(email): MemberEmai
     member_page(&visitor, member, Vec::new())
 }
 
-/// `POST /classes/{class}/members/{email}/edit`: changes name and role of a member.
 pub(crate) async fn edit(
     visitor: ManagerOf,
     MemberEmail(email): MemberEmail,
@@ -85,7 +81,6 @@ pub(crate) async fn edit(
     }
 }
 
-/// `GET /classes/{class}/members/{email}/remove`: asks before the removal of a member.
 pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): MemberEmail) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
     let ask = Question {
@@ -113,11 +108,6 @@ pub(crate) async fn remove_member(
         // A teacher who has left the class does not find its page any more.
         Ok(()) if email == *visitor.caller.email() => Ok(forms::redirect("/classes")),
         Ok(()) => Ok(forms::redirect(&path(&visitor.access))),
-        Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
-            let room = Room { errors, ..Room::default() };
-            render(&visitor, &visitor.access, StatusCode::UNPROCESSABLE_ENTITY, room).await
-        }
-        Err(error) => Err(error.into()),
+        Err(error) => refuse(&visitor, &visitor.access, error, Room::default()).await,
     }
 }

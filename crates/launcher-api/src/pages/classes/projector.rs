@@ -21,7 +21,6 @@ struct Projector {
     counts: Vec<Count>,
 }
 
-/// Serves the page.
 pub(crate) async fn show(visitor: InClass<WatchClass, Visitor>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
     page(&Projector {

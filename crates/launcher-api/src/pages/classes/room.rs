@@ -2,14 +2,16 @@
 
 use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassAction, ClassMessage, Template};
-use launcher_service::Page;
+use launcher_service::{Page, ServiceError};
 
 use crate::pages::classes::board::{Board, BoardQuery};
 use crate::pages::classes::hands::News;
 use crate::pages::classes::join::{LinkPanel, NewLink};
 use crate::pages::classes::{ClassLink, ROWS, path};
 use crate::pages::view::{Card, Notice};
-use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, markdown, page_with, workshops};
+use crate::pages::{
+    Language, PageResult, Query, Shell, Text, Visitor, assets, markdown, notices, page_with, workshops,
+};
 use crate::permission::{InClass, ReadClass};
 
 /// What a page of the room shows beside the room itself.
@@ -29,7 +31,6 @@ pub(crate) struct Room {
     pub(crate) query: BoardQuery,
 }
 
-/// A folded form of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Members,
@@ -61,7 +62,6 @@ struct ClassPage {
     room: Room,
 }
 
-/// Serves the room of a class.
 pub(crate) async fn show(visitor: InClass<ReadClass, Visitor>, Query(query): Query<BoardQuery>) -> PageResult {
     render(&visitor, &visitor.access, StatusCode::OK, Room { query, ..Room::default() }).await
 }
@@ -96,4 +96,17 @@ pub(crate) async fn render(visitor: &Visitor, access: &ClassAccess, status: Stat
         room,
     };
     page_with(status, &class_page)
+}
+
+/// Shows the room with the errors of a form, which `room` has otherwise. Another error has its own page.
+pub(super) async fn refuse(visitor: &Visitor, access: &ClassAccess, error: ServiceError, room: Room) -> PageResult {
+    let ServiceError::Invalid(wrong) = error else { return Err(error.into()) };
+    let errors = wrong.iter().map(|error| visitor.t.field_error(error)).collect();
+    render(visitor, access, StatusCode::UNPROCESSABLE_ENTITY, Room { errors, ..room }).await
+}
+
+/// Shows the room with the notice of an error. An error without a notice has its own page.
+pub(super) async fn notify(visitor: &Visitor, access: &ClassAccess, error: ServiceError) -> PageResult {
+    let Some((status, notice)) = notices::of(visitor.t, &error, true) else { return Err(error.into()) };
+    render(visitor, access, status, Room { notice: Some(notice), ..Room::default() }).await
 }

@@ -4,11 +4,11 @@ use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
 use launcher_domain::{ClassAccess, ClassRole, EmailAddress, Member, MemberSource};
-use launcher_service::{MemberDraft, ServiceError};
+use launcher_service::MemberDraft;
 use serde::{Deserialize, Serialize};
 
-use crate::pages::classes::path;
 use crate::pages::classes::room::{Form, Room, render};
+use crate::pages::classes::{path, room};
 use crate::pages::forms::Upload;
 use crate::pages::roster::{Person, Roster, Unreadable, spreadsheet, text_of};
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
@@ -84,7 +84,6 @@ impl Plan {
 #[derive(Debug)]
 struct Group {
     title: Text,
-    /// CSS class with the colour of the group.
     class: &'static str,
     entries: Vec<Entry>,
 }
@@ -118,11 +117,14 @@ struct PreviewPage {
 
 fn groups(t: Language, plan: &Plan, unreadable: &[Unreadable]) -> Vec<Group> {
     let change = |from: &str, to: &str| t.with("roster-change", [("from", from.into()), ("to", to.into())]);
-    let added = plan.added.iter().map(|row| Entry::new(&row.email, &row.name, t.role(row.role)));
-    let new_roles = plan
-        .new_roles
-        .iter()
-        .map(|(member, row)| Entry::new(&row.email, &row.name, change(&t.role(member.role), &t.role(row.role))));
+    let added = plan.added.iter().map(|row| Entry::new(&row.email, &row.name, t.named("role-{}", row.role.as_str())));
+    let new_roles = plan.new_roles.iter().map(|(member, row)| {
+        Entry::new(
+            &row.email,
+            &row.name,
+            change(&t.named("role-{}", member.role.as_str()), &t.named("role-{}", row.role.as_str())),
+        )
+    });
     let new_names = plan.new_names.iter().map(|(member, row)| {
         let note = if member.name.is_empty() { String::new() } else { change(&member.name, &row.name) };
         Entry::new(&row.email, &row.name, note)
@@ -163,7 +165,10 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
     };
     let role = ClassRole::parse(form.field("role")).unwrap_or(ClassRole::Student);
     let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role, visitor.caller.email());
-    let missing = plan.missing.iter().map(|member| Entry::new(&member.email, &member.name, t.role(member.role)));
+    let missing = plan
+        .missing
+        .iter()
+        .map(|member| Entry::new(&member.email, &member.name, t.named("role-{}", member.role.as_str())));
     let rows = plan.rows();
     page(&PreviewPage {
         t,
@@ -198,11 +203,10 @@ pub(crate) async fn apply(visitor: InClass<ManageMembers, Visitor>, form: Upload
     let drafts = rows.into_iter().map(MemberDraft::from).collect();
     match visitor.launcher.change_roster(access, drafts, &removed).await {
         Ok(_) => Ok(forms::redirect(&path(access))),
-        Err(ServiceError::Invalid(wrong)) => {
-            let errors = wrong.iter().map(|error| t.field_error(error)).collect();
-            refuse(&visitor, access, String::new(), errors).await
+        Err(error) => {
+            let room = Room { open: Some(Form::Members), ..Room::default() };
+            room::refuse(&visitor, access, error, room).await
         }
-        Err(error) => Err(error.into()),
     }
 }
 

@@ -5,7 +5,6 @@ use http::header::{ACCEPT_LANGUAGE, COOKIE as COOKIE_HEADER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::accept_language::{MAX_WEIGHT, weight};
 
-/// Name of the cookie with the code of the chosen language.
 const COOKIE: &str = "language";
 /// Time for which the browser remembers the choice, in seconds: one year.
 const REMEMBERED_SECONDS: u32 = 365 * 24 * 3600;

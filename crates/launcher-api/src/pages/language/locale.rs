@@ -98,7 +98,6 @@ impl Locale {
         if self.id.character_direction() == CharacterDirection::RTL { "rtl" } else { "ltr" }
     }
 
-    /// Returns the pattern of a message or of its attribute.
     pub(super) fn pattern(&self, key: &str, attribute: Option<&str>) -> Option<&Pattern<&str>> {
         let message = self.bundle.get_message(key)?;
         match attribute {
@@ -123,7 +122,6 @@ impl Locale {
         Some(text)
     }
 
-    /// Returns a document in Markdown.
     pub(super) fn document(&self, name: &str) -> Option<&str> {
         self.documents.get(&format!("{name}.md")).map(String::as_str)
     }

@@ -1,15 +1,15 @@
 //! Templates as cards of the catalog.
 
 use jiff::SignedDuration;
+use launcher_domain::clock::random_hex;
 use launcher_domain::template::{Icon, Listing};
 use launcher_domain::{Parameter, Template, TemplateSettings};
 use uuid::Uuid;
 
 use super::AppTile;
-use super::workshop::{WorkshopView, form_key};
+use super::workshop::{KEY_BYTES, WorkshopView};
 use crate::pages::{Text, Visitor, markdown};
 
-/// A template as a card of the catalog.
 #[derive(Debug, Clone)]
 pub(crate) struct Card {
     pub(crate) template_id: Uuid,
@@ -53,10 +53,10 @@ impl Card {
             name: settings.name.clone(),
             class: None,
             teaser: markdown::teaser(&settings.description),
-            app: t.app_type(settings.app_type),
+            app: t.named("app-{}", settings.app_type.as_str()),
             lasts: t.lasts(settings.lifetime_seconds, settings.max_lifetime_seconds),
             lifetime: t.short(SignedDuration::from_secs(settings.lifetime_seconds.into())),
-            key: form_key(launcher.entropy()),
+            key: random_hex::<KEY_BYTES>(launcher.entropy()),
             tags: listing.tags.clone(),
             tile: AppTile::new(&settings.name, listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
             files: t.files(files),

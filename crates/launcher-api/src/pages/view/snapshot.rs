@@ -1,6 +1,7 @@
 //! The snapshot of a workshop's files, in words.
 
 use jiff::Timestamp;
+use launcher_domain::clock::random_hex;
 use launcher_domain::{Caller, Instance, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState};
 use launcher_service::{Launcher, ServiceError};
 use uuid::Uuid;
@@ -8,7 +9,7 @@ use uuid::Uuid;
 use crate::pages::language::Around;
 use crate::pages::paths::PREFIX;
 use crate::pages::view::Instant;
-use crate::pages::view::workshop::form_key;
+use crate::pages::view::workshop::KEY_BYTES;
 use crate::pages::{Language, Text, Visitor};
 
 /// A notice about the files of a workshop that its end saves. The notice begins when the end is decided.
@@ -23,7 +24,6 @@ pub(crate) struct SnapshotView {
     pub(crate) launch: Option<FilesForm>,
 }
 
-/// Form of the button "Launch with these files".
 #[derive(Debug, Clone)]
 pub(crate) struct FilesForm {
     pub(crate) template_id: Uuid,
@@ -44,7 +44,7 @@ impl FilesForm {
             template_id: snapshot.template_id,
             snapshot_id: snapshot.snapshot_id,
             name: snapshot.k8s_name.clone(),
-            key: form_key(visitor.launcher.entropy()),
+            key: random_hex::<KEY_BYTES>(visitor.launcher.entropy()),
             values: Vec::new(),
         })
     }

@@ -3,13 +3,12 @@
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
+use launcher_domain::clock::random_hex;
 use launcher_domain::frame_path::with_query;
 use launcher_domain::lifetime::{Bound, ExtendError, extended_expiry, extension};
 use launcher_domain::log_line::decisive_line;
 use launcher_domain::template::Icon;
-use launcher_domain::{
-    Crash, Entropy, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport,
-};
+use launcher_domain::{Crash, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport};
 use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
@@ -18,12 +17,14 @@ use crate::pages::view::snapshot::SnapshotView;
 use crate::pages::view::{AppTile, Instant};
 use crate::pages::{Language, Text, Visitor, paths};
 
+/// Bytes of the idempotency key of one rendered form.
+pub(super) const KEY_BYTES: usize = 16;
+
 /// Remaining seconds below which the page marks the expiry as soon.
 const SOON_SECONDS: i64 = 600;
 /// Remaining seconds below which the page marks the expiry as urgent.
 const URGENT_SECONDS: i64 = 120;
 
-/// An instance in words.
 #[derive(Debug, Clone)]
 pub(crate) struct WorkshopView {
     pub(crate) k8s_name: String,
@@ -106,7 +107,6 @@ pub(crate) struct WorkshopView {
 }
 
 impl Visitor {
-    /// Returns an instance in words.
     pub(crate) async fn workshop(&self, k8s_name: &str) -> Result<WorkshopView, ServiceError> {
         Ok(WorkshopView::new(self, &self.launcher.instance(&self.caller, k8s_name).await?))
     }
@@ -135,7 +135,7 @@ impl WorkshopView {
             reader_is_admin: caller.is_admin(),
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
-            app: t.app_type(instance.settings.app_type),
+            app: t.named("app-{}", instance.settings.app_type.as_str()),
             tile: AppTile::new(&instance.settings.name, Icon::of_app_type(instance.settings.app_type)),
             ring: expires_at.map(|end| Ring::new(instance.started_at.unwrap_or(created), now, end)),
             template_id: instance.template_id,
@@ -163,13 +163,13 @@ impl WorkshopView {
                 .map(|elsewhere| elsewhere.text_keys().map(|text| t.coded(&text)).join(" ")),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
-            material_trouble: instance.material_trouble().map(|trouble| t.material_trouble(trouble)),
+            material_trouble: instance.material_trouble().map(|trouble| t.named("material-short-{}", trouble.as_str())),
             log: LogView::of(t, instance),
             created: dated(created),
             started: instance.started_at.map(dated),
             ended: instance.ended_at.map(dated),
             lasted: instance.ended_at.map(|end| t.duration(end.as_second() - created.as_second())),
-            end_text: instance.end_reason.filter(|_| ending).map(|reason| t.end_reason(reason)),
+            end_text: instance.end_reason.filter(|_| ending).map(|reason| t.named("end-{}", reason.as_str())),
             can_pause: instance.suspend(now).is_ok_and(|suspended| suspended.is_some()),
             paused: instance.suspended_at.filter(|_| instance.state == InstanceState::Suspended).map(dated),
             keeps_files: instance.volume.is_some(),
@@ -181,7 +181,7 @@ impl WorkshopView {
             can_relaunch: instance.can_relaunch(),
             relaunch_snapshot: instance.relaunch_snapshot(),
             relaunch_path: paths::relaunch(instance),
-            relaunch_key: form_key(launcher.entropy()),
+            relaunch_key: random_hex::<KEY_BYTES>(launcher.entropy()),
         }
     }
 
@@ -256,13 +256,6 @@ fn is_web_address(url: &str) -> bool {
     url.starts_with("https://") || url.starts_with("http://")
 }
 
-/// Draws an idempotency key for one rendered form: 128 random bits in hexadecimal digits.
-pub(super) fn form_key(entropy: &dyn Entropy) -> String {
-    let mut bytes = [0_u8; 16];
-    entropy.fill(&mut bytes);
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
 /// A crash after which the app was started again.
 #[derive(Debug, Clone)]
 pub(crate) struct CrashView {
@@ -295,7 +288,6 @@ impl CrashView {
     }
 }
 
-/// The last output of a failed workshop.
 #[derive(Debug, Clone)]
 pub(crate) struct LogView {
     pub(crate) tail: String,
@@ -321,7 +313,6 @@ impl LogView {
     }
 }
 
-/// A launch parameter with its value.
 #[derive(Debug, Clone)]
 pub(crate) struct ParameterView {
     pub(crate) label: String,

@@ -11,7 +11,6 @@ use crate::pages::admin::lines::{self, LineErrors, wrong};
 
 /// Maximum number of GPUs of one workshop.
 const MAX_GPUS: u8 = 64;
-/// Maximum length of the name of a Kubernetes object.
 const MAX_OBJECT_NAME: usize = 253;
 
 const LABELS: LineErrors =
