@@ -23,7 +23,7 @@ class OperatorAlone(Stage):
     """A namespace with an operator and no launcher: Workshops are applied by hand."""
 
     def __enter__(self):
-        self._make_namespace()
+        self.make_namespace(self.namespace)
         try:
             self.operator = self.new_operator()
             self.operator.start()
