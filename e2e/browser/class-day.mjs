@@ -1,13 +1,18 @@
-// A day of a class: from the teacher's first page to the end of all workshops. Teacher and three students have a browser, all
-// other students an HTTP client.
+// A day of a class of 33 people: from the teacher's first page to the list of those who were there. Teacher and three students
+// have a browser, 30 students an HTTP client.
 
 import assert from "node:assert/strict";
+import { readFile } from "node:fs/promises";
 import { screenshot, waitFor } from "./support.mjs";
 import { JSON_ONLY, Visitor } from "./visitor.mjs";
 
 const TEACHER = "teacher@example.org";
 const student = (number) => `student-${number}@example.org`;
 const IN_BROWSERS = [1, 2, 3].map(student);
+const BY_HTTP = Array.from({ length: 30 }, (_, index) => student(index + 4));
+const STUDENTS = [...IN_BROWSERS, ...BY_HTTP];
+/** A user who is no member. */
+const STRANGER = "alice@example.org";
 /** Most actions of the teacher, which are clicks and filled fields, and most seconds, from the start page to the link. */
 const MOST_ACTIONS = 10;
 const MOST_SECONDS = 180;
@@ -40,11 +45,10 @@ function summary(times) {
  * Runs the day as subtests of `day`. `place` is the installation: `launcher` and `domain` are its URL and the domain of the
  * workshops, `open(t)` opens a page in a new browser profile, `logIn(page, email)` fills in the login form for the launcher, and
  * `enter(page, email)` that of the workshops' domain, if there is one. `addressOf(host)` and `passwordOf(email)` are for HTTP
- * clients. `size` is the number of students. `image` is the image of the test app, and `repository` the address of the course
- * material. Returns the page of the teacher.
+ * clients. `image` is the image of the test app, and `repository` the address of the course material. Returns the page of the
+ * teacher.
  */
-export async function classDay(day, { launcher, domain, open, logIn, enter, addressOf, passwordOf, size, image, repository }) {
-  const students = Array.from({ length: size }, (_, index) => student(index + 1));
+export async function classDay(day, { launcher, domain, open, logIn, enter, addressOf, passwordOf, image, repository }) {
   const visitor = (email) => new Visitor(addressOf, email, passwordOf(email));
   const { page: teacher, complaints } = await open(day);
   const pages = new Map();
@@ -81,14 +85,14 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     assert.ok(seconds <= MOST_SECONDS, `${seconds} s`);
     link = `${launcher}/join/${code}`;
     room = new URL(teacher.url()).pathname.replace(/\/projector$/, "");
-    // The test machine has the processors and the memory of a laptop: the workshops fit with smaller requests only.
+    // The test machine has the processors and the memory of a laptop: 33 workshops fit with smaller requests only.
     const [template] = await api(teacher, "GET", `${room}/templates/`);
     const resources = { cpu_request: "5m", cpu_limit: "1", memory_request: "16Mi", memory_limit: "64Mi" };
     await api(teacher, "PUT", `${room}/templates/${template.template_id}`, { ...template, resources });
     await teacher.goto(launcher + room);
   });
 
-  await day.test(`${size} people join with two clicks each`, async (t) => {
+  await day.test("33 people join with two clicks each", async (t) => {
     const times = [];
     const joinInBrowser = async (email) => {
       const { page } = await open(day);
@@ -126,7 +130,7 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
       times.push(Date.now() - begun);
       assert.deepEqual(running.material.map(({ outcome }) => outcome), ["placed"], JSON.stringify(running.material));
     };
-    const waiting = students.slice(IN_BROWSERS.length).values();
+    const waiting = BY_HTTP.values();
     const worker = async () => {
       for (const email of waiting) await joinByHttp(email);
     };
@@ -134,9 +138,9 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
       for (const email of IN_BROWSERS) await joinInBrowser(email);
     };
     await Promise.all([inBrowsers(), ...Array.from({ length: AT_A_TIME }, worker)]);
-    assert.equal(times.length, size);
+    assert.equal(times.length, STUDENTS.length);
     t.diagnostic(`from the second click to the running workshop of ${times.length} people: ${summary(times)}`);
-    await teacher.getByRole("listitem").filter({ hasText: "Ready" }).getByText(`${size}`, { exact: true }).waitFor();
+    await teacher.getByRole("listitem").filter({ hasText: "Ready" }).getByText(`${STUDENTS.length}`, { exact: true }).waitFor();
   });
 
   const [ada, bob, eve] = IN_BROWSERS.map((email) => pages.get(email));
@@ -163,6 +167,37 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     await hands(0).waitFor();
   });
 
+  await day.test("nobody else reads or raises the hand of a student", async () => {
+    const { host } = new URL(ada.url());
+    const [name] = host.split(".");
+    const nothing = "exercise-1-abcdefghij";
+    const path = (workshop) => `https://${workshop}.${domain}/_launcher/class/${workshop}`;
+    const forged = { ...JSON_ONLY, "X-Auth-Request-Email": IN_BROWSERS[0] };
+    for (const email of [STRANGER, IN_BROWSERS[1]]) {
+      const client = visitor(email);
+      // The workshops' domain has a session of its own. The sidecar refuses the page.
+      assert.equal((await client.open(`https://${host}/`)).status, 403, email);
+      for (const [method, end] of [["GET", "news"], ["GET", "events"], ["PUT", "hand"], ["DELETE", "hand"]]) {
+        for (const headers of [JSON_ONLY, forged]) {
+          const { status, text } = await client.request(method, `${path(name)}/${end}`, headers);
+          const other = await client.request(method, `${path(nothing)}/${end}`, headers);
+          assert.equal(status, 404, `${email} ${method} ${end}: ${text}`);
+          assert.deepEqual([status, text.replaceAll(name, nothing)], [other.status, other.text], "expected the 404 of a workshop that does not exist");
+        }
+      }
+      // The path of one workshop at the host of another.
+      const crossed = await client.request("GET", `https://${nothing}.${domain}/_launcher/class/${name}/news`, forged);
+      assert.ok(crossed.status >= 400, `${crossed.status} ${crossed.text}`);
+    }
+    const nobody = visitor(STRANGER);
+    for (const headers of [JSON_ONLY, forged]) {
+      const { status, text } = await nobody.request("PUT", `${path(name)}/hand`, headers);
+      assert.ok([302, 400, 401].includes(status), `${status} ${text}`);
+    }
+    await bar(ada).getByRole("button", { name: "Raise hand" }).waitFor();
+    await hands(0).waitFor();
+  });
+
   await day.test("message to all is in the bars", async () => {
     await teacher.getByText("Message to all").click();
     await teacher.getByLabel("Message", { exact: true }).fill("Exercise 2 begins at ten.");
@@ -177,14 +212,30 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
       await teacher.getByRole("button", { name, exact: true }).click();
       await teacher.getByRole("link", { name: "Back to the class" }).waitFor();
       const rows = teacher.getByRole("row").filter({ hasText: done });
-      for (const email of students) assert.ok(await rows.filter({ hasText: email }).count(), `${name}: ${email}: ${await teacher.locator("main").innerText()}`);
+      for (const email of STUDENTS) assert.ok(await rows.filter({ hasText: email }).count(), `${name}: ${email}: ${await teacher.locator("main").innerText()}`);
       await screenshot(teacher, `class-day-${name}`);
       await teacher.getByRole("link", { name: "Back to the class" }).click();
     };
     await all("Extend all", "Extended until");
     await all("End all", "Ended");
     await teacher.getByRole("listitem").filter({ hasText: "Ready" }).getByText("0", { exact: true }).waitFor();
-    await teacher.getByRole("listitem").filter({ hasText: "Was here" }).getByText(`${size}`, { exact: true }).waitFor();
+    await teacher.getByRole("listitem").filter({ hasText: "Was here" }).getByText(`${STUDENTS.length}`, { exact: true }).waitFor();
+  });
+
+  await day.test("attendance names all who were there", async () => {
+    const [download] = await Promise.all([
+      teacher.waitForEvent("download"),
+      teacher.getByRole("link", { name: "Download attendance" }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), "utf8")).trim().split(/\r?\n/).slice(1);
+    const workshops = new Map();
+    for (const [email, , role, joined, firstLaunch, lastActivity, count] of lines.map((line) => line.split(","))) {
+      if (role !== "student") continue;
+      assert.ok(joined && joined <= firstLaunch && firstLaunch < lastActivity, `${email}: ${joined} ${firstLaunch} ${lastActivity}`);
+      workshops.set(email, Number(count));
+    }
+    const expected = STUDENTS.map((email) => [email, email === IN_BROWSERS[2] ? 2 : 1]);
+    assert.deepEqual([...workshops].sort(), expected.sort());
     assert.deepEqual(complaints, []);
   });
   return teacher;

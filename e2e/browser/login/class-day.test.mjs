@@ -16,7 +16,6 @@ test("class day", async (t) => {
     enter: () => {},
     addressOf: (host) => (host === "sso.test" ? LOGIN_SSO : LOGIN_TRAEFIK),
     passwordOf: () => "password",
-    size: 9,
     image: "localhost/workshop-launcher/http:test",
     repository: process.env.COURSE_REPOSITORY,
   });

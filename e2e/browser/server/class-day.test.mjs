@@ -16,7 +16,6 @@ test("class day", async (t) => {
     enter: logIn,
     addressOf: () => process.env.SERVER_ADDRESS,
     passwordOf,
-    size: 33,
     image: "localhost/workshop-launcher/http:test",
     repository: process.env.COURSE_REPOSITORY,
   });

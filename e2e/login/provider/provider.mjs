@@ -25,7 +25,7 @@ const PEOPLE = new Map([
   ["many@example.org", groups(600)],
   ["teacher@example.org", groups(2)],
   // The students of e2e/browser/class-day.mjs.
-  ...Array.from({ length: 9 }, (_, index) => [`student-${index + 1}@example.org`, groups(2)]),
+  ...Array.from({ length: 33 }, (_, index) => [`student-${index + 1}@example.org`, groups(2)]),
 ]);
 
 function signingKey() {
