@@ -28,9 +28,14 @@ test("frame page shows the app below a bar", async (t) => {
   tab.on("console", (message) => message.type() === "error" && complaints.push(message.text()));
   const bar = tab.getByRole("banner");
   const level = () => tab.evaluate(() => document.body.dataset.level);
+  // The app is faster than the script of the page.
+  await tab.route("**/_launcher/frame.js", async (route) => {
+    await waitFor("the app to load", () => tab.frames()[1]?.evaluate(() => document.readyState === "complete" && location.href !== "about:blank"));
+    await route.continue();
+  });
   await tab.goto(url);
 
-  await t.test("app that forbids frames is shown, and its title is the page's title", async () => {
+  await t.test("app that forbids frames is shown with the focus, and its title is the page's title", async () => {
     await tab.frameLocator("#app").getByRole("heading", { name: "Guarded app" }).waitFor();
     await waitFor("the title of the app", async () => (await tab.title()).endsWith("App /"));
     await waitFor("the focus in the frame", () => tab.evaluate(() => document.activeElement?.id === "app"));

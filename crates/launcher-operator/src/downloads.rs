@@ -113,7 +113,7 @@ async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), Re
             Ok(())
         }
         // An earlier attempt has created it.
-        Err(kube::Error::Api(status)) if status.code == 409 => Ok(()),
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
         // A quota or an admission rule: the launcher reports it when its time is over.
         Err(kube::Error::Api(refusal)) if matches!(refusal.code, 403 | 422) => {
             let status = WorkshopDownloadStatus { message: Some(refusal.message.clone()), address: None };

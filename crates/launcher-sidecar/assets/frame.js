@@ -377,12 +377,24 @@
   }
 
   // The app gets the focus, so that its keyboard shortcuts work without a click.
-  app.addEventListener("load", () => {
+  function onLoad() {
     if ([document.body, app].includes(document.activeElement)) app.focus();
     if (isOpenedByApp()) letAppClose();
     follow();
     show();
-  });
+  }
+
+  // True if the app was faster than this script.
+  function hasLoaded() {
+    try {
+      const { document, location } = app.contentWindow;
+      return location.href !== "about:blank" && document.readyState === "complete";
+    } catch {
+      return false;
+    }
+  }
+
+  app.addEventListener("load", onLoad);
   if (!location.hash) addEventListener("load", closeAfterDownload);
   document.addEventListener("visibilitychange", () => {
     if (document.hidden) return;
@@ -396,6 +408,7 @@
   passFragment();
   resume();
   showSkeleton();
+  if (hasLoaded()) onLoad();
   openStream();
   setInterval(tick, 1000);
 })();

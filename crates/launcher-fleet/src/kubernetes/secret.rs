@@ -30,8 +30,8 @@ pub(super) async fn create_secret(
     let secret = secret(workshop, secrets);
     match api.create(&PostParams::default(), &secret).await {
         Ok(_) => Ok(()),
-        // The values of a Workshop never change.
-        Err(error) if status_code(&error) == Some(409) => Ok(()),
+        // The values of a Workshop never change. Another 409 is a conflict, for example of a quota: nothing is created.
+        Err(kube::Error::Api(status)) if status.is_already_exists() => Ok(()),
         Err(error) => Err(unavailable(&error, &parameters_secret(&workshop.name_any()))),
     }
 }
@@ -86,8 +86,8 @@ mod tests {
     type Calls = Arc<Mutex<Vec<(Method, String, Value)>>>;
 
     /// A fleet whose API server stores every Workshop with the uid `1`, and answers the creation of Secrets with this status
-    /// code. Its errors repeat the sent body.
-    fn fleet(code: u16) -> (KubernetesFleet, Calls) {
+    /// code and reason. Its errors repeat the sent body.
+    fn fleet(code: u16, reason: &'static str) -> (KubernetesFleet, Calls) {
         let calls = Calls::default();
         let recorded = calls.clone();
         let service = service_fn(move |request: Request<Body>| {
@@ -101,7 +101,7 @@ mod tests {
                     let message = format!("no: {body}");
                     (
                         code,
-                        json!({ "kind": "Status", "apiVersion": "v1", "code": code, "message": message, "reason": "x" }),
+                        json!({ "kind": "Status", "apiVersion": "v1", "code": code, "message": message, "reason": reason }),
                     )
                 } else {
                     let mut stored = body.clone();
@@ -131,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn secret_is_created_after_its_owner_the_workshop() {
-        let (fleet, calls) = fleet(201);
+        let (fleet, calls) = fleet(201, "");
         fleet.apply_with_secrets(&workshop(), &secrets()).await.unwrap();
         let calls = calls.lock().unwrap();
         let [(first, workshops, workshop), (second, path, secret)] = &calls[..] else { panic!("{calls:?}") };
@@ -151,22 +151,24 @@ mod tests {
 
     #[tokio::test]
     async fn workshop_without_secrets_needs_no_secret() {
-        let (fleet, calls) = fleet(403);
+        let (fleet, calls) = fleet(403, "Forbidden");
         fleet.apply(&workshop()).await.unwrap();
         assert_eq!(calls.lock().unwrap().len(), 1);
     }
 
     #[tokio::test]
     async fn existing_secret_stays() {
-        let (fleet, calls) = fleet(409);
+        let (fleet, calls) = fleet(409, "AlreadyExists");
         fleet.apply_with_secrets(&workshop(), &secrets()).await.unwrap();
         assert_eq!(calls.lock().unwrap().len(), 2);
     }
 
     #[tokio::test]
     async fn refused_secret_is_retried_and_its_error_has_no_value() {
-        for code in [400, 403, 422, 500] {
-            let (fleet, _) = fleet(code);
+        for (code, reason) in
+            [(400, "BadRequest"), (403, "Forbidden"), (409, "Conflict"), (422, "Invalid"), (500, "InternalError")]
+        {
+            let (fleet, _) = fleet(code, reason);
             let error = fleet.apply_with_secrets(&workshop(), &secrets()).await.unwrap_err();
             assert!(matches!(error, FleetError::Unavailable(_)), "{error}");
             let text = error.to_string();

@@ -149,6 +149,11 @@ impl Server {
         });
         match outcome {
             Ok(value) => answer(200, &value),
+            Err(409) if *verb == "create" => {
+                let mut exists = status(409);
+                exists["reason"] = "AlreadyExists".into();
+                answer(409, &exists)
+            }
             Err(code) => refusal(code),
         }
     }
