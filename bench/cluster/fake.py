@@ -13,7 +13,7 @@ from kube import PATHS, Timeline
 from stage import Stage
 from usage import Usage
 from common.table import percentile
-from world import ALICE, APP, WORKSHOP_DOMAIN
+from world import ALICE, APP, WORKSHOP_DOMAIN, define_workshops
 
 SECONDS = 3600
 PODS_OF_A_NODE = 500
@@ -23,6 +23,7 @@ class OperatorAlone(Stage):
     """A namespace with an operator and no launcher: Workshops are applied by hand."""
 
     def __enter__(self):
+        define_workshops()
         self.make_namespace(self.namespace)
         try:
             self.operator = self.new_operator()
