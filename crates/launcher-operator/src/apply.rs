@@ -23,7 +23,6 @@ pub(crate) mod deletion;
 pub(crate) mod refusal;
 
 /// Result of [`apply`]. Only [`apply`] creates it, so no status is derived without an apply.
-#[derive(Debug)]
 pub(crate) struct Applied {
     /// URL for the owner; `None` if the Workshop is not exposed.
     pub(crate) url: Option<String>,
@@ -55,9 +54,9 @@ pub(crate) async fn apply(
     let applied = Applied { url: url.clone(), exposure: context.settings.exposure(), created };
     let mut done = Ok(());
     for (kind, seen) in KINDS.iter().zip(seen).rev() {
-        done = done.and(match others.get(kind.name()) {
-            Some(wanted) => ensure_object(context, Id { name, uid }, *kind, wanted, seen).await,
-            None => delete_object(context, uid, &kind.resource(), seen).await,
+        done = done.and(match others.get(kind.name) {
+            Some(wanted) => ensure_object(context, Id { name, uid }, kind, wanted, seen).await,
+            None => delete_object(context, uid, &(kind.resource)(), seen).await,
         });
     }
     Ok((applied, done))
@@ -77,18 +76,18 @@ pub(crate) async fn remove(context: &Context, name: &str, uid: &str) -> Result<(
 async fn ensure_object(
     context: &Context,
     id: Id<'_>,
-    kind: &dyn Kind,
+    kind: &Kind,
     wanted: &Value,
     seen: Option<ObjectMeta>,
 ) -> Result<(), ApplyError> {
     let last = seen.map(|seen| LastApply::new(wanted, &seen));
-    if last.is_some_and(|last| context.memory.is_applied(id.uid, kind.name(), last)) {
+    if last.is_some_and(|last| context.memory.is_applied(id.uid, kind.name, last)) {
         return Ok(());
     }
     context.fence.check()?;
-    let applied = context.untyped(&kind.resource()).patch(id.name, &server_side_apply(), &Patch::Apply(wanted)).await;
-    let applied = applied.map_err(ApplyError::apply(kind.name(), id.name))?;
-    context.memory.record_applied(id, kind.name(), LastApply::new(wanted, &applied.metadata));
+    let applied = context.untyped(&(kind.resource)()).patch(id.name, &server_side_apply(), &Patch::Apply(wanted)).await;
+    let applied = applied.map_err(ApplyError::apply(kind.name, id.name))?;
+    context.memory.record_applied(id, kind.name, LastApply::new(wanted, &applied.metadata));
     Ok(())
 }
 

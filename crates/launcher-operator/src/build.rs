@@ -46,7 +46,7 @@ pub struct Manifests {
 
 #[must_use]
 pub fn build(workshop: &Validated, settings: &OperatorSettings) -> Manifests {
-    let other = |kind: &&dyn Kind| Some((kind.name(), kind.build(workshop, settings)?));
+    let other = |kind: &Kind| Some((kind.name, (kind.build)(workshop, settings)?));
     Manifests {
         pod: pod::pod(workshop, settings),
         claim: storage::claim(workshop, settings),

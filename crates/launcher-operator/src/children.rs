@@ -45,7 +45,7 @@ pub(crate) struct Watches {
 
 impl Children {
     pub(crate) fn new() -> (Self, Watches) {
-        let (caches, others): (Vec<_>, _) = KINDS.iter().map(|kind| kind.cache()).unzip();
+        let (caches, others): (Vec<_>, _) = KINDS.iter().map(|kind| (kind.cache)()).unzip();
         let (pods, pod_writer) = reflector::store();
         (Self { others: caches.into(), pods, ready: Arc::default() }, Watches { others, pods: pod_writer })
     }
@@ -67,7 +67,7 @@ impl Children {
     pub(crate) fn has_others(&self, namespace: &str, workshop: &Workshop, wanted: &Manifests) -> bool {
         let uid = workshop.uid().unwrap_or_default();
         KINDS.iter().zip(self.others(namespace, &workshop.name_any())).all(|(kind, found)| {
-            !wanted.others.contains_key(kind.name()) || found.is_some_and(|found| is_owned_by(&found, &uid))
+            !wanted.others.contains_key(kind.name) || found.is_some_and(|found| is_owned_by(&found, &uid))
         })
     }
 
@@ -91,7 +91,7 @@ impl Children {
 
     /// Returns the metadata of the cached objects with this name, in the order of their deletion.
     pub(crate) fn all(&self, namespace: &str, name: &str) -> impl Iterator<Item = (ApiResource, Option<ObjectMeta>)> {
-        let others = KINDS.iter().map(|kind| kind.resource()).zip(self.others(namespace, name));
+        let others = KINDS.iter().map(|kind| (kind.resource)()).zip(self.others(namespace, name));
         others.chain([(ApiResource::erase::<Pod>(&()), self.pods.metadata(namespace, name))])
     }
 

@@ -18,7 +18,6 @@ use launcher_domain::sync::lock;
 use tokio::time::{Instant, sleep, timeout};
 
 /// Acquires, renews and releases one Lease for this operator.
-#[derive(Debug)]
 pub(crate) struct Election {
     pub(crate) leases: Api<Lease>,
     pub(crate) name: String,

@@ -42,7 +42,6 @@ struct Running {
 }
 
 /// A pull in progress, as one of its users sees it.
-#[derive(Debug)]
 pub(super) struct Pull {
     /// The result of the pull. The pull advances while one of its users polls this future.
     pub(super) outcome: Shared<Outcome>,

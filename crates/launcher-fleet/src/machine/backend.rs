@@ -106,7 +106,6 @@ pub(crate) enum Setback {
 }
 
 /// Error of one attempt to place saved files.
-#[derive(Debug)]
 pub(crate) enum NotPlaced {
     /// The files or their place.
     Files(RestoreError),

@@ -254,7 +254,6 @@ pub(crate) trait SidecarConnector: Debug + Send + Sync {
 }
 
 /// The pages for one request, in the language and the format that its client prefers.
-#[derive(Debug)]
 struct Pages {
     language: Language,
     /// True for HTML pages, false for plain text.

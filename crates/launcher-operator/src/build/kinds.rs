@@ -3,65 +3,49 @@
 
 use std::sync::Arc;
 
+use k8s_openapi::Resource;
 use k8s_openapi::api::core::v1::Service;
 use k8s_openapi::api::networking::v1::Ingress;
 use kube::api::ApiResource;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, to_value};
 
 use super::routes;
-use crate::cache::{Cache, Object, Watch, metadata_cache};
+use crate::cache::{Cache, Watch, metadata_cache};
 use crate::settings::OperatorSettings;
 use crate::validate::Validated;
+
+macro_rules! kind {
+    ($kind:ty, $build:path) => {
+        Kind {
+            name: <$kind>::KIND,
+            plural: <$kind>::URL_PATH_SEGMENT,
+            resource: || ApiResource::erase::<$kind>(&()),
+            build: |workshop, settings| $build(workshop, settings).map(|built| to_value(built).unwrap_or_default()),
+            cache: metadata_cache::<$kind>,
+        }
+    };
+}
 
 /// The kinds in the order of their deletion. The objects are applied in the opposite order.
 ///
 /// The Role of the operator must allow `create`, `delete`, `list`, `patch` and `watch` for each kind.
-pub(crate) static KINDS: [&dyn Kind; 2] = [&Built::<Ingress>(routes::ingress), &Built::<Service>(routes::service)];
+pub(crate) static KINDS: [Kind; 2] = [kind!(Ingress, routes::ingress), kind!(Service, routes::service)];
+
+/// A kind of objects with the name of their Workshop. A Workshop has at most one of each kind.
+pub(crate) struct Kind {
+    /// As in `Service`.
+    pub(crate) name: &'static str,
+    plural: &'static str,
+    pub(crate) resource: fn() -> ApiResource,
+    /// Builds the object of a Workshop; `None` if the Workshop needs none.
+    pub(crate) build: fn(&Validated, &OperatorSettings) -> Option<Value>,
+    /// Creates a watch cache of the metadata of these objects.
+    pub(crate) cache: fn() -> (Arc<dyn Cache>, Watch),
+}
 
 /// The plural names of the kinds of a workload's objects, in the order of their deletion.
 pub fn plurals() -> impl Iterator<Item = &'static str> {
-    KINDS.into_iter().map(Kind::plural).chain(["pods"])
-}
-
-/// A kind of objects with the name of their Workshop. A Workshop has at most one of each kind.
-pub(crate) trait Kind: Sync {
-    /// The name of the kind, such as `Service`.
-    fn name(&self) -> &'static str;
-
-    fn plural(&self) -> &'static str;
-
-    fn resource(&self) -> ApiResource;
-
-    /// Builds the object of a Workshop; `None` if the Workshop needs none.
-    fn build(&self, workshop: &Validated, settings: &OperatorSettings) -> Option<Value>;
-
-    /// Creates a watch cache of the metadata of these objects.
-    fn cache(&self) -> (Arc<dyn Cache>, Watch);
-}
-
-struct Built<K>(fn(&Validated, &OperatorSettings) -> Option<K>);
-
-impl<K: Object + k8s_openapi::Resource + Serialize + Send + Sync + 'static> Kind for Built<K> {
-    fn name(&self) -> &'static str {
-        K::KIND
-    }
-
-    fn plural(&self) -> &'static str {
-        K::URL_PATH_SEGMENT
-    }
-
-    fn resource(&self) -> ApiResource {
-        ApiResource::erase::<K>(&())
-    }
-
-    fn build(&self, workshop: &Validated, settings: &OperatorSettings) -> Option<Value> {
-        Some(serde_json::to_value(self.0(workshop, settings)?).unwrap_or_default())
-    }
-
-    fn cache(&self) -> (Arc<dyn Cache>, Watch) {
-        metadata_cache::<K>()
-    }
+    KINDS.iter().map(|kind| kind.plural).chain(["pods"])
 }
 
 #[cfg(test)]

@@ -13,7 +13,6 @@ use crate::machine::{Look, Setback};
 const KILLED: i64 = 137;
 
 /// The containers of a Workshop as the engine reports them; `None` for a container that does not exist.
-#[derive(Debug)]
 pub(super) struct Observed {
     pub(super) app: Option<ContainerState>,
     pub(super) sidecar: Option<ContainerState>,

@@ -19,7 +19,6 @@ use tokio::time::sleep;
 use super::keeper::{COMMAND, Exit, NAME, Report};
 use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
-#[derive(Debug)]
 pub(crate) struct AppStart<'a> {
     pub(crate) program: &'a Path,
     pub(crate) args: &'a [String],
@@ -40,7 +39,6 @@ pub(crate) struct KeeperHandle {
     _keeper: Child,
 }
 
-#[derive(Debug)]
 pub(crate) enum StartError {
     App(io::Error),
     /// The keeper cannot be started, or exited without a report.

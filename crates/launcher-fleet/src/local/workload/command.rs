@@ -24,7 +24,6 @@ const INHERITED: &str = "PATH HOME USER LOGNAME SHELL TERM TMPDIR TZ LANG LANGUA
 /// Name prefixes of further inherited variables: the locale, and the devices of GPUs.
 const INHERITED_PREFIXES: [&str; 3] = ["LC_", "CUDA_", "NVIDIA_"];
 
-#[derive(Debug)]
 pub(super) struct AppCommand {
     pub(super) program: PathBuf,
     pub(super) args: Vec<String>,
