@@ -21,10 +21,15 @@ export async function launchPreset(page, launcher, domain, card, { change = () =
 /** Types a name, and waits for the greeting that the app computes from it. */
 export async function greet(page, input = (app) => app.getByLabel("Name", { exact: true })) {
   const name = input(frame(page));
-  await name.click();
-  await name.pressSequentially("Ada");
-  await name.press("Tab");
-  await frame(page).getByText("Hello Ada!", { exact: true }).first().waitFor();
+  const greeting = frame(page).getByText("Hello Ada!", { exact: true }).first();
+  // An app that has not connected its page yet ignores what is typed.
+  await waitFor("the greeting of the app", async () => {
+    await name.click();
+    await name.fill("");
+    await name.pressSequentially("Ada");
+    await name.press("Tab");
+    return greeting.waitFor({ timeout: 15_000 }).then(() => true, () => false);
+  });
 }
 
 /** Writes a file with VS Code's terminal, and opens it in the editor. */
