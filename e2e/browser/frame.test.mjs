@@ -29,7 +29,7 @@ test("frame page shows the app below a bar", async (t) => {
   const bar = tab.getByRole("banner");
   const level = () => tab.evaluate(() => document.body.dataset.level);
   // The app is faster than the script of the page.
-  await tab.route("**/_launcher/frame.js", async (route) => {
+  await tab.route(/\/_launcher\/frame\.js/, async (route) => {
     await waitFor("the app to load", () => tab.frames()[1]?.evaluate(() => document.readyState === "complete" && location.href !== "about:blank"));
     await route.continue();
   });
