@@ -206,7 +206,7 @@ fn parameter(name: &str, place: &str) -> Value {
         "If-None-Match" => (header, "ETags that the caller has. The response is 304 if one is current.", None),
         _ => (text, "", None),
     };
-    let place = if name.starts_with('I') { "header" } else { place };
+    let place = if name.starts_with(char::is_uppercase) { "header" } else { place };
     let mut parameter = json!({
         "name": name, "in": place, "required": place == "path", "description": description, "schema": schema,
     });

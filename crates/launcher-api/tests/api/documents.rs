@@ -45,6 +45,10 @@ fn every_operation_has_id_summary_tag_and_errors() {
             assert!(operation["summary"].is_string(), "{at} has no summary");
             assert!(operation["tags"][0].is_string(), "{at} has no tag");
             assert!(operation.get("x-problems").is_none(), "{at}");
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let name = &parameter["name"];
+                assert_ne!(parameter["description"].as_str().unwrap_or_default(), "", "{at}: `parameter` lacks {name}");
+            }
             let responses = operation["responses"].as_object().unwrap();
             for status in ["400", "401", "421", "429", "500", "503"] {
                 assert!(responses.contains_key(status), "{at} does not document the status {status}");
