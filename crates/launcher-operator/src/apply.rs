@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use crate::build::{KINDS, Kind, Manifests};
 use crate::context::Context;
-use crate::memory::{Applied as LastApply, Id};
+use crate::memory::{Id, LastApply};
 use crate::metadata::{FOREGROUND, creation, deletion_of, is_owned_by, merge, only, server_side_apply};
 use crate::settings::Exposure;
 use crate::workload::{Plan, plan};

@@ -18,6 +18,7 @@ use tokio::sync::mpsc::Sender;
 
 /// Page size of list requests. It bounds the memory for received objects, which are ten times as large as pruned ones.
 const PAGE: u32 = 100;
+
 /// A kind of objects in the namespace of the Workshops.
 pub(crate) trait Object:
     Resource<DynamicType = (), Scope = NamespaceResourceScope> + Clone + Debug + DeserializeOwned

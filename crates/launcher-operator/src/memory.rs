@@ -41,7 +41,7 @@ struct Facts {
     /// Beginnings of the conditions in which it is now, in the order of [`Since`].
     since: [Option<Timestamp>; 4],
     /// Last apply of each of its objects, by kind.
-    applied: Vec<(&'static str, Applied)>,
+    applied: Vec<(&'static str, LastApply)>,
     /// Last version of its last disrupted pod, also after the pod is gone. The cluster can delete a pod at once: the watch
     /// cache then has no pod. Only this version shows that the cluster deleted it, and not an administrator.
     disrupted: Option<Box<Pod>>,
@@ -49,12 +49,12 @@ struct Facts {
     volume: Option<String>,
 }
 
-/// One apply: a hash of the applied object, and of the object's uid and resource version after it. The operator does not
+/// The last apply of an object: a hash of the applied object, and of the object's uid and resource version after it. The operator does not
 /// apply an unchanged object again, so a reconcile without changes sends no request to the API server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Applied(u64);
+pub(crate) struct LastApply(u64);
 
-impl Applied {
+impl LastApply {
     /// Describes an apply of `wanted` after which the object had this metadata.
     pub(crate) fn new(wanted: &impl Serialize, after: &ObjectMeta) -> Self {
         let mut hasher = DefaultHasher::new();
@@ -130,11 +130,11 @@ impl Memory {
     }
 
     /// True if this was the last apply of the Workshop's object of a kind.
-    pub(crate) fn is_applied(&self, uid: &str, kind: &'static str, applied: Applied) -> bool {
+    pub(crate) fn is_applied(&self, uid: &str, kind: &'static str, applied: LastApply) -> bool {
         lock(&self.0).get(uid).is_some_and(|facts| facts.applied.contains(&(kind, applied)))
     }
 
-    pub(crate) fn record_applied(&self, id: Id<'_>, kind: &'static str, applied: Applied) {
+    pub(crate) fn record_applied(&self, id: Id<'_>, kind: &'static str, applied: LastApply) {
         self.change(id, |facts| {
             facts.applied.retain(|(of, _)| *of != kind);
             facts.applied.push((kind, applied));
@@ -189,7 +189,7 @@ mod tests {
     #[test]
     fn later_workshop_of_the_same_name_inherits_nothing() {
         let memory = Memory::default();
-        let applied = Applied::new(&"object", &ObjectMeta::default());
+        let applied = LastApply::new(&"object", &ObjectMeta::default());
         memory.failed(ONE);
         memory.record(ONE, Since::PullFails, at(1));
         memory.record_applied(ONE, "Service", applied);
