@@ -19,6 +19,9 @@ fi
 # Engines, Kubernetes and its tools are Go programs, which would spend a part of their CPU time on a small heap.
 export GOGC=${GOGC:-400}
 
+# Checkouts share the Python packages of the tests.
+export SHARED_VENVS=${XDG_CACHE_HOME:-$HOME/.cache}/workshop-launcher/python
+
 need_rust_tests() {
   need_rust
   [[ -x "${RUSTC_WORKSPACE_WRAPPER:-}" ]] || fail "clippy is missing: rustup component add clippy rustfmt"

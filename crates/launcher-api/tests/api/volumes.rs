@@ -189,8 +189,10 @@ async fn download_that_breaks_off_ends_without_the_end_of_its_body() {
     let instance = alice.get(&format!("/instances/{name}")).await.expect(200).json();
     let path = alice.api(&format!("/volumes/{}/download", instance["volume"].as_str().unwrap()));
     app.fleet.break_archives();
+    let barrier = app.fleet.hold_archives();
     let response = alice.request(Method::GET, &path).send().await.unwrap();
     assert_eq!(response.status(), 200);
+    tokio::task::spawn_blocking(move || barrier.wait()).await.unwrap();
     assert!(response.bytes().await.is_err(), "the client must not take it for a complete archive");
     app.finish().await;
 }
