@@ -79,21 +79,22 @@ def rust(name, about, needs="", beside="", **options):
 # In the order in which they start: what measures or needs all processors first, then the longest first.
 TIERS = [
     Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
-         "lint", cpus=1, check=True),
+         "lint", cpus=0, check=True),
     Tier("build", "clippy; builds everything once, for all tiers below", "need_rust_tests",
          f'"$PYTHON" e2e/rust_tests.py covered {" ".join(CRATES.values())}', check=True),
     rust("rules", "unit and property tests of domain, Workshop and operator", check=True),
-    rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
-         "e2e/postgres/server.sh run", check=True),
-    rust("api", "the API and the pages over real HTTP", "e2e/postgres/server.sh needs", "e2e/postgres/server.sh run", check=True),
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
-    # Not beside engines: Chromium stops to load pages when they add networks.
-    real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser"),
     Tier("simulation", "the service and its clusters with random faults", "need_rust_tests",
          'SIM_SEEDS="${SIM_SEEDS:-500}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
+    rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
+         "e2e/postgres/server.sh run", cpus=1.2, check=True),
+    real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser", cpus=0.8),
+    rust("api", "the API and the pages over real HTTP", "e2e/postgres/server.sh needs", "e2e/postgres/server.sh run",
+         cpus=1.2, check=True),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
-         "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
+         "need_cluster; need_go", "tests chart_live e2e/login/live", cpus=0.6, builds=("programs-cluster", "programs-login"),
+         cluster=True),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",
          "tests cluster e2e/cluster/tests --numprocesses 4 --dist loadfile --no-loadscope-reorder",
          cpus=0.6, builds=("programs-cluster",), cluster=True),
@@ -214,7 +215,7 @@ class Run:
         self.begun, self.last, self.now = time.monotonic(), load(TIMES).get("tiers", {}), {}
         # True until the last tier that uses the cluster has ended.
         self.cluster = any(tier.cluster for tier in tiers)
-        self.owns_cluster, self.cluster_used = self.cluster and not cluster_runs(), cluster_cpu()
+        self.owns_cluster, self.cluster_used, self.cluster_begun = self.cluster and not cluster_runs(), cluster_cpu(), None
 
     def all(self):
         needed = {build for tier in self.waiting for build in tier.builds}
@@ -231,7 +232,7 @@ class Run:
 
     def leave_cluster(self):
         """Records the costs of the cluster. Stops it, unless it ran before or its failed tests are repeated."""
-        seconds, cpu = time.monotonic() - self.begun, max(0, cluster_cpu() - self.cluster_used)
+        seconds, cpu = time.monotonic() - (self.cluster_begun or self.begun), max(0, cluster_cpu() - self.cluster_used)
         self.now[CLUSTER] = {"seconds": seconds, "cpu": cpu}
         self.cluster = False
         if not any(self.results[name][0] == "FAILED" for name in self.results if TIER[name].cluster):
@@ -288,6 +289,8 @@ class Run:
             self.conclude(tier.name, "skipped", 0, 0, reason)
         else:
             say(f"== {tier.name} begins: {tier.about}")
+            if tier.cluster:
+                self.cluster_begun = self.cluster_begun or time.monotonic()
             self.start(Job(tier.name, tier.run, tier=tier))
 
     def wait_for_one(self):

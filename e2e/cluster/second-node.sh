@@ -65,7 +65,7 @@ start_node() {
   cgroups | xargs mkdir -p
   kubelet_configuration >"$FOLDER/kubelet.yaml"
   start "$SECOND-kubelet" "$BIN/kubelet" --config="$FOLDER/kubelet.yaml" --kubeconfig="$SECOND.conf" \
-    --hostname-override="$SECOND" --root-dir="$FOLDER/kubelet" --node-ip="$node_ip"
+    --hostname-override="$SECOND" --root-dir="$FOLDER/kubelet" --node-ip="$node_ip" --housekeeping-interval=10m
   wait_for "$SECOND-kubelet" 240 kubectl wait --for=condition=Ready "node/$SECOND" --timeout=1s
 }
 

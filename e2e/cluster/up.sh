@@ -20,6 +20,13 @@ source "$here/images/archives.sh"
 readonly CONTROLLER_QPS=${CONTROLLER_QPS:-100}
 [[ "$CONTROLLER_QPS" =~ ^[1-9][0-9]{0,4}$ ]] \
   || fail "CONTROLLER_QPS=$CONTROLLER_QPS: expected requests per second, a whole number from 1 to 99999, such as 20"
+# Controllers of objects that neither the product nor its tests have.
+readonly UNUSED_CONTROLLERS=(
+  certificatesigningrequest-approving certificatesigningrequest-cleaner certificatesigningrequest-signing clusterrole-aggregation
+  cronjob daemonset device-taint-eviction endpoints endpointslice-mirroring ephemeral-volume horizontal-pod-autoscaler job
+  legacy-serviceaccount-token-cleaner persistentvolume-expander replicationcontroller resourceclaim statefulset ttl-after-finished
+  validatingadmissionpolicy-status
+)
 readonly PARTS=(etcd apiserver controller-manager scheduler containerd kubelet kube-proxy kube-router)
 
 check_foreign() {
@@ -101,8 +108,7 @@ control_plane() {
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
     --kube-api-qps="$CONTROLLER_QPS" --kube-api-burst="$((CONTROLLER_QPS * 3 / 2))" \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
-    '--controllers=*,-endpoints-controller,-endpointslice-mirroring-controller' \
-    --cluster-signing-cert-file=pki/ca.crt --cluster-signing-key-file=pki/ca.key
+    --controllers="$(printf ',-%s-controller' "${UNUSED_CONTROLLERS[@]}" | sed 's/^/*/')"
   start scheduler "$BIN/kube-scheduler" --kubeconfig=scheduler.conf --leader-elect=false
 }
 
@@ -113,7 +119,7 @@ node() {
   render kubelet.yaml >"$RUN/kubelet.yaml"
   render kube-proxy.yaml >"$RUN/kube-proxy.yaml"
   start kubelet "$BIN/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig=node.conf --hostname-override="$NODE" \
-    --root-dir="$RUN/kubelet" --node-ip="$node_ip"
+    --root-dir="$RUN/kubelet" --node-ip="$node_ip" --housekeeping-interval=10m
   start kube-proxy "$BIN/kube-proxy" --config="$RUN/kube-proxy.yaml"
   wait_for kubelet 60 kubectl get node "$NODE"
   # After the node exists: otherwise kube-router would exit, and no policy would be enforced.

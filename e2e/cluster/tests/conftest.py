@@ -12,7 +12,10 @@ sys.path.insert(0, str(HERE.parents[1]))
 from world import World  # noqa: E402
 
 # The files that take longest, longest first. They start first, so that no worker runs alone at the end.
-LONGEST = ("storage", "journey", "download", "lost_node", "material", "faults", "operator", "policies", "doctor")
+LONGEST = (
+    "storage", "journey", "by_hand", "fleet_contract", "lost_node", "download", "material", "faults", "operator", "failures",
+    "replicas", "policies", "doctor",
+)
 
 
 def pytest_configure(config):

@@ -90,8 +90,10 @@ def remove_release(release, namespaces, platform, volume, path, wait=True):
     Ends all pods quickly. Otherwise the deletion of a namespace first waits for half of their grace period, which is 16 s
     and more. wait=False does not wait for the deletion of the namespaces.
     """
-    helm("uninstall", release, "--namespace", namespaces[0], "--ignore-not-found")
-    for namespace in namespaces:
+    existing = kubectl("get", "namespace", *namespaces, "--ignore-not-found", "--output", "name")
+    if existing:
+        helm("uninstall", release, "--namespace", namespaces[0], "--ignore-not-found")
+    for namespace in namespaces if existing else ():
         everything = ("deployments,replicasets,pods", "--all", "--namespace", namespace)
         kubectl("delete", *everything, "--grace-period=1", "--ignore-not-found")
     kubectl("delete", "namespace", *namespaces, "--ignore-not-found", "--wait=false")

@@ -59,7 +59,7 @@ def load_balancer(folder):
         program.wait()
 
 
-@pytest.fixture(scope="module", params=["ingress", "load balancer", "gateway"])
+@pytest.fixture(scope="module", params=["gateway", "ingress", "load balancer"])
 def door(request):
     """The kind of ingress in front of the release."""
     return request.param

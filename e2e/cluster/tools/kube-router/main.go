@@ -3,6 +3,7 @@
 package main
 
 import (
+	"maps"
 	"os"
 	"os/signal"
 	"sync"
@@ -12,8 +13,10 @@ import (
 	"github.com/cloudnativelabs/kube-router/pkg/healthcheck"
 	"github.com/cloudnativelabs/kube-router/pkg/options"
 	"github.com/spf13/pflag"
+	core "k8s.io/api/core/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 )
@@ -25,6 +28,26 @@ func main() {
 	if err := run(config); err != nil {
 		klog.Fatal(err)
 	}
+}
+
+// changesOfRules requests a synchronization of the rules when a pod has or loses an address, or its labels change.
+// kube-router's own handler also does so for each other change of a pod, and each starts dozens of processes.
+func changesOfRules(request func(any)) cache.ResourceEventHandler {
+	hasRules := func(object any) bool {
+		if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+			object = gone.Obj
+		}
+		pod, ok := object.(*core.Pod)
+		return ok && pod.Status.PodIP != "" && pod.Status.Phase != core.PodFailed && pod.Status.Phase != core.PodSucceeded
+	}
+	changed := func(before, after any) {
+		old, new := before.(*core.Pod), after.(*core.Pod)
+		if old.Status.PodIP != new.Status.PodIP || !maps.Equal(old.Labels, new.Labels) {
+			request(after)
+		}
+	}
+	handler := cache.ResourceEventHandlerFuncs{AddFunc: request, UpdateFunc: changed, DeleteFunc: request}
+	return cache.FilteringResourceEventHandler{FilterFunc: hasRules, Handler: handler}
 }
 
 func run(config *options.KubeRouterConfig) error {
@@ -48,7 +71,7 @@ func run(config *options.KubeRouterConfig) error {
 	if err != nil {
 		return err
 	}
-	pods.AddEventHandler(controller.PodEventHandler)
+	pods.AddEventHandler(changesOfRules(controller.RequestFullSync))
 	namespaces.AddEventHandler(controller.NamespaceEventHandler)
 	policies.AddEventHandler(controller.NetworkPolicyEventHandler)
 	// The controller reports its health to this channel, and waits if nobody reads it.
