@@ -13,7 +13,9 @@ requirements=$2
 need_python
 
 # stamp VENV: identifies an environment in this folder.
-stamp() { { cat "$requirements" && "$PYTHON" -VV && printf '%s\n' "$PYTHON" "$(realpath --canonicalize-missing "$1")"; } | sha256sum; }
+stamp() {
+  { cat "$requirements" && "$PYTHON" -c 'import sys; print(sys.version, sys.executable)' && realpath --canonicalize-missing "$1"; } | sha256sum
+}
 
 complete() { [[ -f "$1/stamp" && "$(<"$1/stamp")" == "$(stamp "$1")" && -x "$1/bin/python" ]] && touch "$1/stamp"; }
 
