@@ -68,7 +68,7 @@ pub use material::{
 pub use material_source::SourceUrl;
 pub use report::Report;
 pub use secrets::SecretValues;
-pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState, TokenDigest};
+pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState, Token, TokenDigest};
 pub use template::{
     AppType, AtExpiry, Audience, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
     MaterialKind, MaterialSource, Parameter, ParameterKind, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,

@@ -60,19 +60,22 @@ text_enum! {
     }
 }
 
-/// Token that lets the launcher read the files of one workshop, and send saved files to it. `Debug` does not show it.
+/// Token that lets the launcher read the files of one workshop, and send saved files to it.
+pub type ArchiveToken = Token;
+
+/// Secret token between the launcher and one workshop. `Debug` does not show it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
-pub struct ArchiveToken(String);
+pub struct Token(String);
 
-impl ArchiveToken {
+impl Token {
     /// Returns a random token: 64 hexadecimal digits.
     #[must_use]
     pub fn random(entropy: &dyn Entropy) -> Self {
         Self(random_hex::<TOKEN_BYTES>(entropy))
     }
 
-    /// Returns the token, for the fleet and nothing else.
+    /// Returns the token, for its other end and nothing else.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -85,9 +88,9 @@ impl ArchiveToken {
     }
 }
 
-impl fmt::Debug for ArchiveToken {
+impl fmt::Debug for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ArchiveToken")
+        f.write_str("Token")
     }
 }
 
@@ -219,7 +222,7 @@ mod tests {
     #[test]
     fn only_the_token_of_the_digest_is_accepted() {
         let digest: TokenDigest = DIGEST.parse().unwrap();
-        assert_eq!((digest, digest.to_string()), (ArchiveToken("token".to_owned()).digest(), DIGEST.to_owned()));
+        assert_eq!((digest, digest.to_string()), (Token("token".to_owned()).digest(), DIGEST.to_owned()));
         assert!(digest.accepts(b"token"));
         for other in [&b""[..], b"Token", b"token ", DIGEST.as_bytes()] {
             assert!(!digest.accepts(other), "{other:?}");
@@ -228,7 +231,7 @@ mod tests {
 
     #[test]
     fn answer_depends_on_digest_and_challenge() {
-        let answer = |token: &str, challenge: &[u8]| ArchiveToken(token.to_owned()).digest().answer(challenge);
+        let answer = |token: &str, challenge: &[u8]| Token(token.to_owned()).digest().answer(challenge);
         assert_eq!(answer("token", b"one").len(), crate::transfer::PROOF_BYTES);
         assert_ne!(answer("token", b"one"), answer("token", b"two"));
         assert_ne!(answer("token", b"one"), answer("other", b"one"));

@@ -40,21 +40,17 @@ impl SourceChecker {
     pub fn of_public_servers(program: PathBuf, directory: PathBuf, except: &[Network]) -> Option<Self> {
         let except = except.iter().map(Network::to_string).collect::<Vec<_>>().join(",");
         let args = if except.is_empty() { Vec::new() } else { vec!["--except".to_owned(), except] };
-        Self::new(program, directory, args)
-    }
-
-    /// Returns a checker that reaches all servers. `None` without the program.
-    pub(crate) fn of_all_servers(program: PathBuf, directory: PathBuf) -> Option<Self> {
-        Self::new(program, directory, vec!["--all-addresses".to_owned()])
-    }
-
-    fn new(program: PathBuf, directory: PathBuf, args: Vec<String>) -> Option<Self> {
         program.is_file().then_some(Self { program, directory, args, environment: BTreeMap::new() })
     }
 
-    /// Adds variables to the environment of the program, which has no others.
-    pub(crate) fn with_environment(self, environment: BTreeMap<OsString, OsString>) -> Self {
-        Self { environment, ..self }
+    /// Returns a checker that reaches all servers. Its program has these variables. `None` without the program.
+    pub(crate) fn of_all_servers(
+        program: PathBuf,
+        directory: PathBuf,
+        environment: BTreeMap<OsString, OsString>,
+    ) -> Option<Self> {
+        let args = vec!["--all-addresses".to_owned()];
+        program.is_file().then_some(Self { program, directory, args, environment })
     }
 
     async fn run(&self, sources: &[MaterialSource]) -> io::Result<Option<Vec<MaterialFinding>>> {
@@ -134,8 +130,8 @@ mod tests {
         let except = ["203.0.113.0/24", "198.51.100.7/32"].map(|network| network.parse().unwrap());
         let expected = "check --except 203.0.113.0/24,198.51.100.7/32: WORKSHOP_MATERIAL";
         assert_eq!(command(public(&except)).await, expected);
-        let all = SourceChecker::of_all_servers(program.clone(), directory.path().to_owned());
-        let all = all.map(|checker| checker.with_environment([("LANG".into(), "C".into())].into()));
+        let environment = [("LANG".into(), "C".into())].into();
+        let all = SourceChecker::of_all_servers(program.clone(), directory.path().to_owned(), environment);
         assert_eq!(command(all).await, "check --all-addresses: LANG WORKSHOP_MATERIAL");
         assert!(SourceChecker::of_public_servers(program.with_extension("missing"), PathBuf::new(), &[]).is_none());
     }

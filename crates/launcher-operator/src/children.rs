@@ -154,33 +154,23 @@ pub fn prune_pod(pod: &mut Pod) {
     }
     pod.spec = None;
     let Some(status) = pod.status.take() else { return };
-    let PodStatus {
-        phase,
-        mut conditions,
-        mut container_statuses,
-        mut init_container_statuses,
-        reason,
-        message,
-        pod_ip,
-        ..
-    } = status;
-    let has_address = container_statuses.iter().flatten().any(|status| status.name == SNAPSHOT);
-    if let Some(conditions) = &mut conditions {
+    let has_address = status.container_statuses.iter().flatten().any(|status| status.name == SNAPSHOT);
+    let mut kept = PodStatus {
+        phase: status.phase,
+        conditions: status.conditions,
+        container_statuses: status.container_statuses,
+        init_container_statuses: status.init_container_statuses,
+        reason: status.reason,
+        message: status.message,
+        pod_ip: status.pod_ip.filter(|_| has_address),
+        ..PodStatus::default()
+    };
+    if let Some(conditions) = &mut kept.conditions {
         conditions.retain(|condition| READ_CONDITIONS.contains(&condition.type_.as_str()));
         conditions.shrink_to_fit();
     }
-    container_statuses.iter_mut().flatten().for_each(prune_container);
-    init_container_statuses.iter_mut().flatten().for_each(prune_container);
-    pod.status = Some(PodStatus {
-        phase,
-        conditions,
-        container_statuses,
-        init_container_statuses,
-        reason,
-        message,
-        pod_ip: pod_ip.filter(|_| has_address),
-        ..PodStatus::default()
-    });
+    kept.container_statuses.iter_mut().chain(&mut kept.init_container_statuses).flatten().for_each(prune_container);
+    pod.status = Some(kept);
 }
 
 fn prune_container(status: &mut ContainerStatus) {

@@ -1,6 +1,7 @@
 //! The context: dependencies and in-memory state that all reconciles share.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use kube::api::{ApiResource, DynamicObject};
 use kube::runtime::events::Reporter;
@@ -44,12 +45,17 @@ impl Context {
     }
 }
 
+/// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
+
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum RequestError {
     #[error(transparent)]
     NotLeading(#[from] NotLeading),
     #[error("failed to {0}: {1}")]
     Failed(String, kube::Error),
+    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
+    Slow,
 }
 
 impl RequestError {

@@ -10,7 +10,7 @@ use jiff::{SignedDuration, Timestamp};
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod};
 use kube::api::{ListParams, Patch};
 use kube::runtime::controller::{self, Action};
-use kube::runtime::{Config, Controller, watcher};
+use kube::runtime::{Config, Controller};
 use kube::{Resource, ResourceExt};
 use launcher_workshop::app::SIDECAR_PORT;
 use launcher_workshop::{APP_LABEL, WorkshopDownload, WorkshopDownloadStatus, is_managed};
@@ -19,26 +19,16 @@ use tokio::time::timeout;
 
 use crate::build::{MAX_DOWNLOAD_SECONDS, reader_pod};
 use crate::cache::watch;
-use crate::context::{Context, RequestError};
+use crate::context::{Context, DEADLINE, RequestError};
 use crate::diagnose::{condition, has_ended};
-use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_owned_by, server_side_apply};
+use crate::metadata::{VOLUME_LABEL, creation, deletion_of, is_owned_by, server_side_apply, unless_gone};
 
 /// Interval of checks for the pods of a download. They have no watch, because only few downloads exist at a time.
 const POLL: Duration = Duration::from_secs(1);
-/// Timeout of one reconcile, which is then retried.
-const DEADLINE: Duration = Duration::from_secs(30);
 const RETRY: Duration = Duration::from_secs(2);
 
 /// Maximum age of a download whose pod was never ready. The launcher waits for 30 seconds, and deletes the download itself.
 const START: SignedDuration = SignedDuration::from_secs(90);
-
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum DownloadError {
-    #[error(transparent)]
-    Request(#[from] RequestError),
-    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
-    Slow,
-}
 
 /// Reconciles WorkshopDownloads until the future is dropped. A missing CRD is no error: Workshops do not need it.
 pub(crate) async fn run(context: Arc<Context>) {
@@ -47,8 +37,9 @@ pub(crate) async fn run(context: Arc<Context>) {
         .run(reconcile, |_, _, _| Action::requeue(RETRY), context);
     outcomes
         .for_each(async |outcome| {
-            if let Err(error) = outcome {
-                note(&error)
+            // The function `reconcile` has already logged a failed reconcile. A download that is gone needs nothing.
+            if let Err(controller::Error::QueueError(error)) = outcome {
+                tracing::warn!(%error, "watching downloads failed, retrying");
             }
         })
         .await;
@@ -56,18 +47,8 @@ pub(crate) async fn run(context: Arc<Context>) {
     std::future::pending().await
 }
 
-/// The function `reconcile` has already logged a failed reconcile. A download that is gone needs nothing.
-fn note<E: std::error::Error>(error: &controller::Error<E, watcher::Error>) {
-    if let controller::Error::QueueError(error) = error {
-        tracing::warn!(%error, "watching downloads failed, retrying");
-    }
-}
-
-async fn reconcile(download: Arc<WorkshopDownload>, context: Arc<Context>) -> Result<Action, DownloadError> {
-    let outcome = match timeout(DEADLINE, reconcile_one(&download, &context)).await {
-        Ok(outcome) => outcome.map_err(DownloadError::from),
-        Err(_) => Err(DownloadError::Slow),
-    };
+async fn reconcile(download: Arc<WorkshopDownload>, context: Arc<Context>) -> Result<Action, RequestError> {
+    let outcome = timeout(DEADLINE, reconcile_one(&download, &context)).await.unwrap_or(Err(RequestError::Slow));
     if let Err(error) = &outcome {
         tracing::warn!(download = %download.name_any(), %error, "reconcile of a download failed, retrying");
     }
@@ -123,8 +104,8 @@ async fn create(download: &WorkshopDownload, context: &Context) -> Result<(), Re
     }
 }
 
-/// Deletes the pod and the download. The deletion of the pod does not wait for the garbage collector, because a launch may
-/// wait for the volume.
+/// Deletes the pod and the download, unless the launcher has deleted them. The deletion of the pod does not wait for the garbage
+/// collector, because a launch may wait for the volume.
 async fn end(
     download: &WorkshopDownload,
     pod: Option<&Pod>,
@@ -134,15 +115,15 @@ async fn end(
     context.fence.check()?;
     tracing::info!(download = %download.name_any(), reason, "ending a download");
     if let Some(pod) = pod.filter(|pod| pod.metadata.deletion_timestamp.is_none()) {
-        let deleted = context.api::<Pod>().delete(&pod.name_any(), &deletion_of(&pod.metadata)).await.map(drop);
-        unless_gone("delete the pod", deleted)?;
+        let deleted = context.api::<Pod>().delete(&pod.name_any(), &deletion_of(&pod.metadata)).await;
+        unless_gone(deleted).map_err(RequestError::to("delete the pod"))?;
     }
     let downloads = context.api::<WorkshopDownload>();
-    let deleted = downloads.delete(&download.name_any(), &deletion_of(&download.metadata)).await.map(drop);
-    unless_gone("delete the download", deleted)
+    let deleted = downloads.delete(&download.name_any(), &deletion_of(&download.metadata)).await;
+    unless_gone(deleted).map_err(RequestError::to("delete the download"))
 }
 
-/// Writes the status if it differs from the current one.
+/// Writes the status if it differs from the current one, and the download still exists.
 async fn write(
     download: &WorkshopDownload,
     status: WorkshopDownloadStatus,
@@ -160,15 +141,7 @@ async fn write(
     });
     let downloads = context.api::<WorkshopDownload>();
     let written = downloads.patch_status(&download.name_any(), &server_side_apply(), &Patch::Apply(&body)).await;
-    unless_gone("write the status", written.map(drop))
-}
-
-/// The launcher deletes a download at any time, and its pod is then deleted, too.
-fn unless_gone(action: &str, outcome: Result<(), kube::Error>) -> Result<(), RequestError> {
-    match outcome {
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        outcome => outcome.map_err(RequestError::to(action)),
-    }
+    unless_gone(written).map_err(RequestError::to("write the status"))
 }
 
 #[derive(Debug, PartialEq)]

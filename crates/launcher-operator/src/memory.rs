@@ -75,13 +75,15 @@ impl<'a> Id<'a> {
         let [name, uid] = [&workshop.name, &workshop.uid].map(|text| text.as_deref().unwrap_or_default());
         Self { name, uid }
     }
+
+    fn facts(self, all: &mut HashMap<String, Facts>) -> &mut Facts {
+        all.entry(self.uid.to_owned()).or_insert_with(|| Facts { name: self.name.to_owned(), ..Facts::default() })
+    }
 }
 
 impl Memory {
     fn change<T>(&self, id: Id<'_>, change: impl FnOnce(&mut Facts) -> T) -> T {
-        let mut all = lock(&self.0);
-        let new = || Facts { name: id.name.to_owned(), ..Facts::default() };
-        change(all.entry(id.uid.to_owned()).or_insert_with(new))
+        change(id.facts(&mut lock(&self.0)))
     }
 
     /// Changes what is known. Does nothing for an unknown Workshop: it may be gone.
@@ -167,8 +169,7 @@ impl Memory {
         let mut others = all.values().filter(|facts| facts.name != id.name);
         let user = others.find(|facts| facts.volume.as_deref() == Some(volume)).map(|facts| facts.name.clone());
         if user.is_none() {
-            let new = || Facts { name: id.name.to_owned(), ..Facts::default() };
-            all.entry(id.uid.to_owned()).or_insert_with(new).volume = Some(volume.to_owned());
+            id.facts(&mut all).volume = Some(volume.to_owned());
         }
         user
     }

@@ -48,6 +48,14 @@ pub(crate) fn deletion_of(object: &ObjectMeta) -> DeleteParams {
     DeleteParams::background().preconditions(Preconditions { uid: object.uid.clone(), resource_version: None })
 }
 
+/// Returns the error of a change, unless the object is gone, or another object has its name now.
+pub(crate) fn unless_gone<T>(outcome: kube::Result<T>) -> kube::Result<()> {
+    match outcome {
+        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
+        outcome => outcome.map(drop),
+    }
+}
+
 /// Lists the object with this name. The operator's Role does not allow `get` for pods.
 pub(crate) fn only(name: &str) -> ListParams {
     ListParams::default().fields(&format!("metadata.name={name}"))

@@ -17,7 +17,7 @@ use tokio::time::{Instant, timeout};
 
 use crate::apply::{self, Applied, ApplyError, annotations, deletion, refusal};
 use crate::cache::Guarded;
-use crate::context::{Context, RequestError};
+use crate::context::{Context, DEADLINE, RequestError};
 use crate::diagnose::{Diagnosis, Look, add, crashes_before_readiness, diagnose, moved, pull_fails};
 use crate::failure_details::explain;
 use crate::live_read::{self, RESYNC_INTERVAL, read_live, requeue_delay};
@@ -29,8 +29,6 @@ use crate::validate::is_forbidden;
 use crate::workload::{Wanted, awaits_restart, is_outdated};
 use crate::write;
 
-/// Timeout of one reconcile, which is then retried. Without this timeout, the Kubernetes client retries for minutes.
-const DEADLINE: Duration = Duration::from_secs(30);
 /// Interval of checks for a volume in use. The end of the other pod reconciles only the Workshop of that pod.
 const VOLUME_INTERVAL: Duration = Duration::from_secs(2);
 /// Interval of attempts to create a pod in a namespace whose quota is full.
@@ -48,15 +46,14 @@ pub(crate) enum ReconcileError {
     Watches(#[from] WriterDropped),
     #[error(transparent)]
     Request(#[from] RequestError),
-    #[error("the API server did not answer within {} seconds", DEADLINE.as_secs())]
-    Slow,
 }
 
 /// Reconciles a Workshop within [`DEADLINE`], and records outcome and duration in the metrics.
 pub(crate) async fn reconcile(object: Arc<Guarded>, context: Arc<Context>) -> Result<Action, ReconcileError> {
     let began = Instant::now();
     context.children.ready().await?;
-    let outcome = timeout(DEADLINE, reconcile_object(&object, &context)).await.unwrap_or(Err(ReconcileError::Slow));
+    let outcome = timeout(DEADLINE, reconcile_object(&object, &context)).await;
+    let outcome = outcome.unwrap_or(Err(RequestError::Slow.into()));
     let word = if outcome.is_ok() { "ok" } else { "error" };
     context.metrics.record_reconcile(word, began.elapsed());
     if outcome.is_ok() {

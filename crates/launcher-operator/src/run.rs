@@ -9,6 +9,7 @@ use futures_util::{FutureExt, StreamExt};
 use kube::runtime::events::Reporter;
 use kube::runtime::{Config, Controller, WatchStreamExt, controller, reflector, watcher};
 use kube::{Api, Client, Resource};
+use launcher_domain::clock::random_hex;
 use launcher_domain::sync::lock;
 use launcher_domain::{Clock, Entropy};
 use launcher_process::stop::Stop;
@@ -56,9 +57,7 @@ impl Operator {
         clock: Arc<dyn Clock>,
         entropy: &dyn Entropy,
     ) -> Self {
-        let mut random = [0_u8; 4];
-        entropy.fill(&mut random);
-        let identity = format!("{host}_{:08x}", u32::from_be_bytes(random));
+        let identity = format!("{host}_{}", random_hex::<4>(entropy));
         let contact = Arc::new(Mutex::new(Err("the API server has not answered yet".to_owned())));
         Self { client, settings: Arc::new(settings), clock, identity, metrics: Metrics::default(), contact }
     }

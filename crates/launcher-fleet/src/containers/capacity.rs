@@ -35,24 +35,21 @@ impl Request {
 }
 
 /// The capacity of a machine. Workshops get memory and CPU in the order in which they entered.
-#[derive(Debug)]
 pub(crate) struct Capacity(Arc<Shared>);
 
 /// Reservation of one workshop: its memory and CPU, or a position in the queue. Drop releases both.
-#[derive(Debug)]
 pub(crate) struct Reservation {
     number: u64,
     shared: Arc<Shared>,
 }
 
-#[derive(Debug)]
 struct Shared {
     size: Request,
     ledger: Mutex<Ledger>,
     changes: watch::Sender<()>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Ledger {
     /// Number of the next reservation. Numbers are never used again.
     next: u64,

@@ -36,7 +36,6 @@ pub(super) async fn connect_in(directory: &Path, socket: &str) -> io::Result<Uni
 }
 
 /// Connects to the sidecar whose sockets are in this directory.
-#[derive(Debug, Clone)]
 pub(super) struct SocketConnector(pub(super) PathBuf);
 
 #[async_trait]

@@ -17,6 +17,7 @@ use client::{LONG, SHORT};
 pub use container::ContainerState;
 pub(crate) use directory::Selection;
 pub use error::EngineError;
+use error::if_exists;
 pub use image::PullProgress;
 pub use info::{EngineInfo, EngineKind, ProcessLimits};
 pub use list::FoundContainer;

@@ -90,8 +90,11 @@ impl ContainerFleet {
             tracing::info!(workshop = workload.name(), phase = ?workload.record.phase(), "restoring Workshop");
             registry.supervise(workload);
         }
-        registry.tasks.spawn(follow_events(Arc::downgrade(&registry)));
-        registry.tasks.spawn(remove_orphans(Arc::downgrade(&registry), orphans));
+        let closing = &registry.shared.data_dir.closing;
+        let events = follow_events(Arc::downgrade(&registry));
+        registry.tasks.spawn(closing.clone().run_until_cancelled_owned(events));
+        let removal = remove_orphans(Arc::downgrade(&registry), orphans);
+        registry.tasks.spawn(closing.clone().run_until_cancelled_owned(removal));
         Ok(Self(registry))
     }
 
@@ -170,41 +173,38 @@ fn to_fleet_error(error: &EngineError) -> FleetError {
 #[async_trait]
 impl Images for ContainerFleet {
     async fn state(&self, image: &str) -> Result<ImageState, FleetError> {
-        image_state(&self.0.shared.fleet, image).await
+        let Containers { engine, pulls, .. } = &self.0.shared.fleet;
+        if let Some(percent) = pulls.percent(image) {
+            return Ok(ImageState::Pulling { percent });
+        }
+        match engine.has_image(image).await {
+            Ok(true) => Ok(ImageState::Ready),
+            Ok(false) => {
+                let failure = pulls.failure(image);
+                Ok(failure.map_or(ImageState::Missing, |reason| ImageState::Failed(Box::new(reason))))
+            }
+            // No pull can succeed: the text is not an image reference.
+            Err(error @ EngineError::BadParameter(_)) => {
+                Ok(ImageState::Failed(Box::new(diagnose::pull_failed(image, &error))))
+            }
+            Err(error) => Err(FleetError::Unavailable(error.to_string())),
+        }
     }
 
     async fn begin_pull(&self, image: &str) -> Result<ImageState, FleetError> {
         let fleet = &self.0.shared.fleet;
-        let state = image_state(fleet, image).await?;
+        let state = self.state(image).await?;
         if state == ImageState::Ready {
             return Ok(state);
         }
-        let closing = self.0.shared.data_dir.closing.clone();
+        let closing = &self.0.shared.data_dir.closing;
         if closing.is_cancelled() {
             return Err(FleetError::Unavailable("the fleet is stopping".to_owned()));
         }
         if let Some(pull) = fleet.pulls.ahead(&fleet.engine, image) {
-            self.0.tasks.spawn(async move { closing.run_until_cancelled(pull).await });
+            self.0.tasks.spawn(closing.clone().run_until_cancelled_owned(pull));
         }
         Ok(ImageState::Pulling { percent: fleet.pulls.percent(image).unwrap_or_default() })
-    }
-}
-
-async fn image_state(fleet: &Containers, image: &str) -> Result<ImageState, FleetError> {
-    if let Some(percent) = fleet.pulls.percent(image) {
-        return Ok(ImageState::Pulling { percent });
-    }
-    match fleet.engine.has_image(image).await {
-        Ok(true) => Ok(ImageState::Ready),
-        Ok(false) => {
-            let failure = fleet.pulls.failure(image);
-            Ok(failure.map_or(ImageState::Missing, |reason| ImageState::Failed(Box::new(reason))))
-        }
-        // No pull can succeed: the text is not an image reference.
-        Err(error @ EngineError::BadParameter(_)) => {
-            Ok(ImageState::Failed(Box::new(diagnose::pull_failed(image, &error))))
-        }
-        Err(error) => Err(FleetError::Unavailable(error.to_string())),
     }
 }
 

@@ -20,20 +20,19 @@ const MAX_FAILURES: usize = 1000;
 type Outcome = BoxFuture<'static, Result<(), EngineError>>;
 
 /// The pulls in progress, and the failures of earlier pulls. Clones share both.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct Pulls {
     images: Arc<Mutex<Images>>,
     ahead: Arc<Semaphore>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Images {
     running: BTreeMap<String, Running>,
     failures: BTreeMap<String, FailureReason>,
 }
 
 /// A pull in progress. It ends early if no [`Pull`] of it is left.
-#[derive(Debug)]
 struct Running {
     outcome: WeakShared<Outcome>,
     percent: watch::Receiver<u32>,

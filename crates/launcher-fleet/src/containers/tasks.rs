@@ -15,7 +15,7 @@ use crate::machine::{Registry, Shared};
 const RECONNECT_DELAY: Duration = Duration::from_secs(1);
 
 /// Wakes the supervisor of a workshop for each event of its containers, and all supervisors after a lost connection.
-/// Ends when the fleet is closed.
+/// Ends only when the fleet is dropped.
 pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
     while let Some(open) = registry.upgrade() {
         let shared = Arc::clone(&open.shared);
@@ -23,29 +23,21 @@ pub(super) async fn follow_events(registry: Weak<Registry<ContainerBackend>>) {
         // Events may have been lost before this connection.
         open.workloads().iter().for_each(|workload| workload.backend.events.notify_one());
         drop(open);
-        loop {
-            let event = tokio::select! {
-                event = events.next() => event,
-                () = shared.data_dir.closing.cancelled() => return,
-            };
+        while let Some(event) = events.next().await {
             match event {
-                Some(Ok(workshop)) => {
+                Ok(workshop) => {
                     let Some(open) = registry.upgrade() else { return };
                     if let Some(workload) = open.workload(&workshop) {
                         workload.backend.events.notify_one();
                     }
                 }
-                Some(Err(error)) => {
+                Err(error) => {
                     tracing::warn!(%error, "following the container engine's events failed, connecting again");
                     break;
                 }
-                None => break,
             }
         }
-        tokio::select! {
-            () = sleep(RECONNECT_DELAY) => {}
-            () = shared.data_dir.closing.cancelled() => return,
-        }
+        sleep(RECONNECT_DELAY).await;
     }
 }
 
@@ -89,21 +81,15 @@ impl Found {
 }
 
 /// Removes the containers and volumes with course material that belong to no Workshop: an interrupted creation or an
-/// earlier launcher left them. Begins with those of the start, and searches for others until the fleet is closed.
+/// earlier launcher left them. Begins with those of the start, and searches for others until the fleet is dropped.
 pub(super) async fn remove_orphans(registry: Weak<Registry<ContainerBackend>>, found: Found) {
     let mut orphans = found;
     while let Some(open) = registry.upgrade() {
         let shared = Arc::clone(&open.shared);
         drop(open);
-        let search = async {
-            orphans.remove(&shared).await;
-            sleep(ORPHANS_INTERVAL).await;
-            Found::list(&shared.fleet.engine, &shared.data_dir.id).await
-        };
-        let found = tokio::select! {
-            found = search => found,
-            () = shared.data_dir.closing.cancelled() => return,
-        };
+        orphans.remove(&shared).await;
+        sleep(ORPHANS_INTERVAL).await;
+        let found = Found::list(&shared.fleet.engine, &shared.data_dir.id).await;
         orphans = found.unwrap_or_else(|error| {
             tracing::debug!(%error, "searching orphaned containers failed, retrying");
             Found::default()

@@ -42,7 +42,7 @@ pub(super) type StoredRecord = machine::StoredRecord<()>;
 pub(super) type Workload = machine::Workload<ContainerBackend>;
 
 /// The part of a workload that only this kind of fleet has.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ContainerBackend {
     /// The workshop's memory and CPU, or its position in the queue, from before the creation of its containers until after their removal.
     reservation: Mutex<Option<Arc<Reservation>>>,
@@ -55,7 +55,6 @@ pub(crate) struct ContainerBackend {
 }
 
 /// The engine, and what all Workshops of an open container fleet share.
-#[derive(Debug)]
 pub(crate) struct Containers {
     pub(crate) options: ContainerOptions,
     pub(crate) engine: Engine,

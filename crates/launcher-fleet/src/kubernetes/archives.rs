@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use futures_util::stream::{empty, unfold};
+use futures_util::stream::{empty, try_unfold};
 use futures_util::{StreamExt, TryFutureExt, TryStreamExt};
 use http::header::{AUTHORIZATION, HOST};
 use http::{Request, StatusCode};
@@ -78,13 +78,10 @@ async fn open(address: SocketAddr, token: &ArchiveToken, download: Option<Downlo
     let body = timeout(CONNECT, request(address, token)).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
     let body = body.map_err(|error| ReadError::NotReady(format!("the pod at {address} does not answer: {error}")))?;
     // The stream has the download, which is deleted when the stream is dropped.
-    let chunks = unfold(Some((body.into_data_stream().map_err(io::Error::other), download)), |state| async move {
-        let (mut body, download) = state?;
-        let next = timeout(STALL, body.try_next()).await.unwrap_or_else(|elapsed| Err(elapsed.into()));
-        let chunk = next.transpose()?;
-        // An error is the last item: hyper reports a body without its last chunk as an error.
-        let rest = chunk.is_ok().then_some((body, download));
-        Some((chunk, rest))
+    // An error is the last item: hyper reports a body without its last chunk as an error.
+    let chunks = try_unfold((body.into_data_stream(), download), |(mut body, download)| async move {
+        let next = timeout(STALL, body.try_next()).await?.map_err(io::Error::other)?;
+        Ok(next.map(|chunk| (chunk, (body, download))))
     });
     Ok(chunks.boxed())
 }
@@ -134,7 +131,7 @@ impl Download {
         // The guard exists before the request: the resource may exist although the answer was lost.
         let mut download = Self { api, name: wanted.name_any(), uid: None };
         let created = download.api.create(&PostParams::default(), &wanted).await;
-        download.uid = created.map_err(|error| to_fleet_error(&error))?.uid();
+        download.uid = created.map_err(to_fleet_error)?.uid();
         Ok(download)
     }
 
@@ -146,10 +143,8 @@ impl Download {
 
     async fn poll(&self, message: &mut String) -> Result<SocketAddr, ReadError> {
         loop {
-            let found = match self.api.get_opt(&self.name).await {
-                Ok(Some(found)) => found,
-                Ok(None) => return Err(ReadError::NotReady(format!("the operator has given up: {message}"))),
-                Err(error) => return Err(to_fleet_error(&error).into()),
+            let Some(found) = self.api.get_opt(&self.name).await.map_err(to_fleet_error)? else {
+                return Err(ReadError::NotReady(format!("the operator has given up: {message}")));
             };
             let status = found.status.unwrap_or_default();
             if let Some(address) = status.address {

@@ -29,7 +29,7 @@ impl KubernetesExamination {
         let document: Value = match self.client.request(request.map_err(|error| unavailable(&error))?).await {
             Ok(document) => document,
             Err(error) if status_code(&error) == Some(404) => return Ok(Definition::Missing(version.into_owned())),
-            Err(error) => return Err(to_fleet_error(&error)),
+            Err(error) => return Err(to_fleet_error(error)),
         };
         if schema_of(&document, &Workshop::kind(&())).is_none() {
             return Ok(Definition::Missing(version.into_owned()));

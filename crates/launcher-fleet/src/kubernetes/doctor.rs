@@ -48,9 +48,9 @@ impl KubernetesExamination {
 
     pub async fn api_server(&self) -> Result<ApiServer, FleetError> {
         let request = Request::get("/version").body(Body::empty()).map_err(|error| unavailable(&error))?;
-        let answer = self.client.send(request).await.map_err(|error| to_fleet_error(&error))?;
+        let answer = self.client.send(request).await.map_err(to_fleet_error)?;
         let date = answer.headers().get(header::DATE).and_then(|date| rfc2822::parse(date.to_str().ok()?).ok());
-        let version = self.client.apiserver_version().await.map_err(|error| to_fleet_error(&error))?;
+        let version = self.client.apiserver_version().await.map_err(to_fleet_error)?;
         Ok(ApiServer { version: version.git_version, clock: date.map(|date| date.timestamp()) })
     }
 
@@ -58,11 +58,8 @@ impl KubernetesExamination {
     /// exist.
     pub async fn identity(&self) -> Result<Option<String>, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        match namespaces.get(&self.namespace).await {
-            Ok(namespace) => Ok(Some(identity_of(&self.namespace, &namespace))),
-            Err(error) if status_code(&error) == Some(404) => Ok(None),
-            Err(error) => Err(to_fleet_error(&error)),
-        }
+        let namespace = namespaces.get_opt(&self.namespace).await.map_err(to_fleet_error)?;
+        Ok(namespace.map(|namespace| identity_of(&self.namespace, &namespace)))
     }
 }
 
@@ -106,7 +103,7 @@ impl KubernetesExamination {
             ..SelfSubjectAccessReview::default()
         };
         let reviews: Api<SelfSubjectAccessReview> = Api::all(self.client.clone());
-        let answer = reviews.create(&PostParams::default(), &review).await.map_err(|error| to_fleet_error(&error))?;
+        let answer = reviews.create(&PostParams::default(), &review).await.map_err(to_fleet_error)?;
         Ok(answer.status.is_some_and(|status| status.allowed))
     }
 }
@@ -213,7 +210,7 @@ impl KubernetesExamination {
         let spec = match leases.get_opt(lease).await {
             Ok(lease) => lease.and_then(|lease| lease.spec).unwrap_or_default(),
             Err(error) if status_code(&error) == Some(403) => return Ok(Leader::Forbidden),
-            Err(error) => return Err(to_fleet_error(&error)),
+            Err(error) => return Err(to_fleet_error(error)),
         };
         let renewed = spec.renew_time.map(|time| time.0);
         let lasts =
@@ -230,7 +227,7 @@ impl KubernetesExamination {
         let mut params = ListParams::default().limit(PAGE_SIZE);
         let mut pending = PendingWorkshops::default();
         loop {
-            let listed = workshops.list(&params).await.map_err(|error| to_fleet_error(&error))?;
+            let listed = workshops.list(&params).await.map_err(to_fleet_error)?;
             for workshop in listed.items {
                 pending.note(workshop, now);
             }

@@ -14,14 +14,15 @@ pub(super) fn status_code(error: &kube::Error) -> Option<u16> {
 
 /// Converts an error. Only a spec that the API server rejects as invalid becomes a permanent refusal: every other error
 /// is temporary.
-pub(super) fn to_fleet_error(error: &kube::Error) -> FleetError {
-    let kube::Error::Api(status) = error else {
-        return FleetError::Unavailable(format!("the API server cannot be reached: {}", innermost(error)));
+pub(super) fn to_fleet_error(error: kube::Error) -> FleetError {
+    let status = match error {
+        kube::Error::Api(status) => status,
+        error => return FleetError::Unavailable(format!("the API server cannot be reached: {}", innermost(&error))),
     };
     match status.code {
-        400 | 422 => FleetError::Refused(status.message.clone()),
+        400 | 422 => FleetError::Refused(status.message),
         // Exceeded quota is temporary: the end of another Workshop frees room in the quota.
-        403 if status.message.contains("exceeded quota") => FleetError::Unavailable(status.message.clone()),
+        403 if status.message.contains("exceeded quota") => FleetError::Unavailable(status.message),
         403 => FleetError::Unavailable(format!("{} (is deploy/rbac.yaml applied?)", status.message)),
         // 404 here means that a CRD is missing: callers handle a missing object before this function.
         404 => FleetError::Unavailable(format!("{} (is crds/workshops.yaml applied?)", status.message)),
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
 
     fn message_of(code: u16, message: &str) -> String {
-        to_fleet_error(&kube::Error::Api(Status::failure(message, "Forbidden").with_code(code).boxed())).to_string()
+        to_fleet_error(kube::Error::Api(Status::failure(message, "Forbidden").with_code(code).boxed())).to_string()
     }
 
     #[test]

@@ -60,7 +60,7 @@ impl KubernetesFleet {
 
     /// Reads a Workshop, which may be unreadable, from the API server. `None` if it does not exist.
     async fn get_guarded(&self, name: &str) -> Result<Option<Guarded>, FleetError> {
-        self.guarded().get_opt(name).await.map_err(|error| to_fleet_error(&error))
+        self.guarded().get_opt(name).await.map_err(to_fleet_error)
     }
 
     fn guarded(&self) -> Api<Guarded> {
@@ -80,7 +80,7 @@ impl KubernetesFleet {
         name: &str,
     ) -> Result<Option<PartialObjectMeta<PersistentVolumeClaim>>, FleetError> {
         validate_volume(name)?;
-        let found = self.claims().get_metadata_opt(name).await.map_err(|error| to_fleet_error(&error))?;
+        let found = self.claims().get_metadata_opt(name).await.map_err(to_fleet_error)?;
         if found.as_ref().is_some_and(|found| !is_managed(found)) {
             let problem = format!("the PersistentVolumeClaim {name} lacks the label managed-by: {MANAGED_BY_LABEL}");
             return Err(FleetError::Refused(problem));
@@ -111,7 +111,7 @@ impl Fleet for KubernetesFleet {
         if uid.is_some() && self.get_guarded(&workshop.name_any()).await?.and_then(|found| found.uid()) != uid {
             return Err(FleetError::Unavailable(GONE.to_owned()));
         }
-        Err(to_fleet_error(&error))
+        Err(to_fleet_error(error))
     }
 
     /// Deletes in the foreground: the Workshop exists with a deletion timestamp until its pod is gone. A missing
@@ -126,10 +126,10 @@ impl Fleet for KubernetesFleet {
             // 409 has two causes: a new Workshop has this name, or another conflict. Read the Workshop again and
             // compare its uid.
             Err(error) if status_code(&error) == Some(409) => match self.get_guarded(name).await? {
-                Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(to_fleet_error(&error)),
+                Some(object) if uid.is_none() || object.uid().as_deref() == uid => Err(to_fleet_error(error)),
                 _ => Ok(Deletion::Gone),
             },
-            Err(error) => Err(to_fleet_error(&error)),
+            Err(error) => Err(to_fleet_error(error)),
         }
     }
 
@@ -145,9 +145,9 @@ impl Fleet for KubernetesFleet {
     /// namespace is another fleet, too.
     async fn identity(&self) -> Result<String, FleetError> {
         let namespaces: Api<Namespace> = Api::all(self.client.clone());
-        let namespace = namespaces.get(&self.namespace).await.map_err(|error| to_fleet_error(&error))?;
+        let namespace = namespaces.get(&self.namespace).await.map_err(to_fleet_error)?;
         // List once, so that a missing Workshop CRD fails here. Otherwise the service would wait for the watch forever.
-        self.guarded().list(&ListParams::default().limit(1)).await.map_err(|error| to_fleet_error(&error))?;
+        self.guarded().list(&ListParams::default().limit(1)).await.map_err(to_fleet_error)?;
         Ok(identity_of(&self.namespace, &namespace))
     }
 
@@ -163,7 +163,7 @@ impl Fleet for KubernetesFleet {
             Ok(_) => Ok(()),
             Err(error) if status_code(&error) == Some(404) => Ok(()),
             // 409: another claim has this name now. The retry reads it.
-            Err(error) => Err(to_fleet_error(&error)),
+            Err(error) => Err(to_fleet_error(error)),
         }
     }
 

@@ -38,9 +38,10 @@ pub(super) async fn send_saved_files(fleet: &KubernetesFleet, workshop: &str, to
             }
         };
         match sent {
-            Ok(()) if failure.is_some() => return,
             Ok(()) => {
-                tracing::info!(workshop, snapshot = waiting.restore.snapshot, "placed saved files");
+                if failure.is_none() {
+                    tracing::info!(workshop, snapshot = waiting.restore.snapshot, "placed saved files");
+                }
                 return;
             }
             Err(SendError::Pod(error)) => {
@@ -115,20 +116,19 @@ async fn send_failure(address: SocketAddr, token: &ArchiveToken, reason: &str) -
 
 /// Connects to the pod, checks that it knows the digest of the token, and sends the token.
 async fn introduce(address: SocketAddr, token: &ArchiveToken) -> io::Result<TcpStream> {
-    timeout(CONNECT, exchange_proofs(address, token)).await?
-}
-
-async fn exchange_proofs(address: SocketAddr, token: &ArchiveToken) -> io::Result<TcpStream> {
-    let challenge = random_hex::<{ PROOF_BYTES / 2 }>(&SystemEntropy);
-    let mut stream = connect(address).await?;
-    stream.write_all(challenge.as_bytes()).await?;
-    let mut answer = [0; PROOF_BYTES];
-    stream.read_exact(&mut answer).await?;
-    if answer != token.digest().answer(challenge.as_bytes()).as_bytes() {
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not the pod of this Workshop"));
-    }
-    stream.write_all(token.reveal().as_bytes()).await?;
-    Ok(stream)
+    let exchange_proofs = async {
+        let challenge = random_hex::<{ PROOF_BYTES / 2 }>(&SystemEntropy);
+        let mut stream = connect(address).await?;
+        stream.write_all(challenge.as_bytes()).await?;
+        let mut answer = [0; PROOF_BYTES];
+        stream.read_exact(&mut answer).await?;
+        if answer != token.digest().answer(challenge.as_bytes()).as_bytes() {
+            return Err(io::Error::new(io::ErrorKind::PermissionDenied, "it is not the pod of this Workshop"));
+        }
+        stream.write_all(token.reveal().as_bytes()).await?;
+        Ok(stream)
+    };
+    timeout(CONNECT, exchange_proofs).await?
 }
 
 async fn send_frame(stream: &mut TcpStream, kind: FrameKind, content: &[u8]) -> io::Result<()> {

@@ -44,10 +44,13 @@ impl LocalFleet {
         let (data_dir, records) = DataDir::open(&settings.data_dir, clock, |record| record.process = None)?;
         // Take the snapshot before this launcher starts a process: it lists only processes of earlier launchers.
         let snapshot = ProcessSnapshot::take(&data_dir.id);
-        let source_checks = SourceChecker::of_all_servers(settings.material.clone(), settings.data_dir.clone());
         let (ports, scanner) = (PortPool::of_this_machine(), ProcessScanner::new(data_dir.id.clone()));
         let registry = Registry::new(Shared {
-            source_checks: source_checks.map(|checker| checker.with_environment(inherited(std::env::vars_os()))),
+            source_checks: SourceChecker::of_all_servers(
+                settings.material.clone(),
+                settings.data_dir.clone(),
+                inherited(std::env::vars_os()),
+            ),
             settings,
             data_dir,
             stop,

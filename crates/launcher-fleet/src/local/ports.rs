@@ -96,14 +96,12 @@ const NODE_PORTS: RangeInclusive<u16> = 30_000..=32_767;
 const MIN_CANDIDATES: usize = 1_000;
 
 /// The candidate ports of one fleet, and the ports that its workshops hold.
-#[derive(Debug)]
 pub(crate) struct PortPool {
     candidates: Vec<u16>,
     held: Arc<Mutex<BTreeSet<u16>>>,
 }
 
 /// A reserved port. A workshop holds it from before its app starts until all processes of the app are gone.
-#[derive(Debug)]
 pub(crate) struct PortLease {
     port: u16,
     held: Arc<Mutex<BTreeSet<u16>>>,

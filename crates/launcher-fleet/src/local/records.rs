@@ -3,14 +3,12 @@
 //! The processes write directly to the log. A pipe to the launcher would break when the launcher is killed, but the
 //! workshops keep running.
 
-use std::fmt;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use launcher_domain::Entropy;
-use launcher_domain::clock::random_hex;
+use launcher_domain::Token;
 use serde::{Deserialize, Serialize};
 
 use super::process::PersistentProcessId;
@@ -26,32 +24,10 @@ pub(crate) struct Started {
     /// The leader of the app's process group.
     pub(crate) leader: PersistentProcessId,
     pub(crate) port: u16,
-    /// The app's token. `None` if the app supports no token, or if an earlier launcher version started it without one.
+    /// The app's token, a new one for each start. `None` if the app supports no token, or if an earlier launcher version
+    /// started it without one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) token: Option<Token>,
-}
-
-const TOKEN_BYTES: usize = 32;
-
-/// The token of an app. Each start of the app has a new random token.
-#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
-pub(crate) struct Token(String);
-
-impl Token {
-    pub(crate) fn random(entropy: &dyn Entropy) -> Self {
-        Self(random_hex::<TOKEN_BYTES>(entropy))
-    }
-
-    pub(crate) fn reveal(&self) -> &str {
-        &self.0
-    }
-}
-
-impl fmt::Debug for Token {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Token").finish_non_exhaustive()
-    }
 }
 
 /// Maximum size of a log, in bytes. A larger log is truncated.

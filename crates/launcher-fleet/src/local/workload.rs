@@ -19,7 +19,7 @@ use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, 
 use launcher_workshop::{Phase, WorkshopMaterial, WorkshopRestore, WorkshopSpec};
 
 use super::ports::{Listener, PortLease, PortPool, find_listener, listens_elsewhere};
-use super::process::{AppProcesses, ExitWatch, ProcessScanner, terminate};
+use super::process::{AppProcesses, ExitWatch, PersistentProcessId, ProcessScanner, terminate};
 use super::records::{Record, Started, StoredRecord, cap_log, log_tail};
 use super::settings::LocalPrograms;
 use crate::machine::{self, Attempt, Backend, Look, NotPlaced, Setback, Shared, SidecarConnector};
@@ -32,7 +32,6 @@ const PORT_ATTEMPTS: usize = 3;
 pub(super) type Workload = machine::Workload<LocalBackend>;
 
 /// The part of a workload that only this kind of fleet has.
-#[derive(Debug)]
 pub(crate) struct LocalBackend {
     /// The port of the app. It stays reserved while any process of the app may run.
     port: Mutex<Option<PortLease>>,
@@ -45,7 +44,6 @@ pub(crate) struct LocalBackend {
 }
 
 /// What all Workshops of an open local fleet share.
-#[derive(Debug)]
 pub(crate) struct Processes {
     pub(super) programs: LocalPrograms,
     pub(super) keeper: PathBuf,
@@ -121,10 +119,10 @@ impl Backend for LocalBackend {
         let started = record.get().process;
         // Processes of an earlier launcher may still use this port: reserve it.
         let port = started.as_ref().and_then(|started| shared.fleet.ports.reserve(started.port));
-        let exit = started.and_then(|started| ExitWatch::adopt(&started.leader));
+        let running = started.map(|started| started.leader).filter(PersistentProcessId::is_alive);
         Self {
             port: Mutex::new(port),
-            exit: tokio::sync::Mutex::new(exit),
+            exit: tokio::sync::Mutex::new(running.map(ExitWatch::Adopted)),
             lost_ports: AtomicUsize::new(0),
             has_lost_port: AtomicBool::new(false),
         }

@@ -1,6 +1,5 @@
 //! What the supervisor needs from a kind of fleet: processes or containers.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use launcher_domain::{FailureReason, ListensElsewhere, MaterialReport};
@@ -13,11 +12,11 @@ use crate::restore::RestoreError;
 
 /// The part of one workload that only its kind of fleet has. [`supervise`](super::supervise) decides when a function is called,
 /// in the order of this list. It drops a call when the workshop ends meanwhile, so each function can be called again.
-pub(crate) trait Backend: Debug + Send + Sync + Sized + 'static {
+pub(crate) trait Backend: Send + Sync + Sized + 'static {
     /// Describes the process of the app in its stored record.
     type Process: Process;
     /// Data of this kind that all workloads of the fleet share.
-    type Fleet: Debug + Send + Sync + 'static;
+    type Fleet: Send + Sync + 'static;
     type Exit: Send;
     /// True if the app keeps running after the launcher has stopped.
     const OUTLIVES_LAUNCHER: bool;

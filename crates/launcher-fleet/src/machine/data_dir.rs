@@ -18,7 +18,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use tokio_util::sync::CancellationToken;
 
-use super::files::{Layout, ensure_private, replace_file};
+use super::files::{Layout, ensure_private, if_exists, replace_file};
 use super::record::{Record, load_records, save_record};
 
 const LOCK_ATTEMPTS: u32 = 20;
@@ -41,7 +41,6 @@ impl DataDirError {
 }
 
 /// The data directory of an open fleet. At most one fleet has it open.
-#[derive(Debug)]
 pub(crate) struct DataDir {
     pub(crate) layout: Layout,
     /// Identity of the fleet. The rows of the database belong to it.
@@ -86,26 +85,20 @@ impl DataDir {
 /// Returns the identity of the fleet, or `None` if no launcher has used the data directory yet.
 pub(crate) fn stored_identity(layout: &Layout) -> Result<Option<String>, DataDirError> {
     let path = layout.id();
-    if_there(&path, fs::read_to_string(&path)).map(|id| id.map(|id| id.trim().to_owned()))
+    let id = DataDirError::at(&path, if_exists(fs::read_to_string(&path)))?;
+    Ok(id.map(|id| id.trim().to_owned()))
 }
 
 /// For `launcher doctor`: true if a launcher is using the data directory.
 pub(crate) fn is_in_use(layout: &Layout) -> Result<bool, DataDirError> {
     let path = layout.lock();
-    let Some(file) = if_there(&path, File::open(&path))? else { return Ok(false) };
+    let Some(file) = DataDirError::at(&path, if_exists(File::open(&path)))? else { return Ok(false) };
     // This check holds the lock until it returns, which closes the file. A launcher that starts meanwhile retries its
     // own lock.
     match flock(&file, FlockOperation::NonBlockingLockShared) {
         Ok(()) => Ok(false),
         Err(Errno::WOULDBLOCK) => Ok(true),
         Err(error) => DataDirError::at(&path, Err(error.into())),
-    }
-}
-
-fn if_there<T>(path: &Path, outcome: io::Result<T>) -> Result<Option<T>, DataDirError> {
-    match outcome {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        outcome => DataDirError::at(path, outcome).map(Some),
     }
 }
 
@@ -164,7 +157,9 @@ fn resolve_identity<P: Serialize>(
     let metadata = lock.metadata()?;
     let born = metadata.created().ok().and_then(|born| Timestamp::try_from(born).ok());
     let (device, inode) = (metadata.dev(), metadata.ino());
-    let id = match read_data_dir_identity(layout)? {
+    let last = if_exists(fs::read(layout.data_dir_identity()))?;
+    let last: Option<DataDirIdentity> = last.map(|json| serde_json::from_slice(&json)).transpose()?;
+    let id = match last {
         Some(last) if last.is_at(device, inode, born) => {
             if (last.device, last.born) == (device, born) {
                 return Ok(last.id);
@@ -197,13 +192,5 @@ impl DataDirIdentity {
                 (Some(last), Some(born)) => last == born,
                 _ => self.device == device,
             }
-    }
-}
-
-fn read_data_dir_identity(layout: &Layout) -> io::Result<Option<DataDirIdentity>> {
-    match fs::read(layout.data_dir_identity()) {
-        Ok(json) => Ok(Some(serde_json::from_slice(&json)?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
     }
 }

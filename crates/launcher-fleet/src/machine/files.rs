@@ -27,9 +27,14 @@ pub(crate) fn remove_directory(path: &Path) -> io::Result<()> {
         }
         removed => removed,
     };
-    match removed {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
+    if_exists(removed).map(drop)
+}
+
+/// Returns the outcome of an operation on a file or a directory; `None` if the file or the directory does not exist.
+pub(super) fn if_exists<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        outcome => outcome.map(Some),
     }
 }
 
@@ -65,10 +70,7 @@ pub(super) fn ensure_private(path: &Path) -> io::Result<()> {
 /// name of the temporary file, and never writes to its target.
 pub(crate) fn replace_file(path: &Path, content: &[u8]) -> io::Result<()> {
     let new = path.with_extension("new");
-    match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
-    }
+    if_exists(fs::remove_file(&new))?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&new)?;
     file.write_all(content)?;
     file.sync_all()?;

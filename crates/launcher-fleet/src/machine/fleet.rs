@@ -1,6 +1,5 @@
 //! The port [`Fleet`] of a fleet on the launcher's machine.
 
-use std::fmt::Debug;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -13,7 +12,7 @@ use super::registry::{Registry, finish};
 use crate::port::{Archives, Deletion, Fleet, FleetError, FleetEvent, Images, SourceChecks};
 
 /// A fleet on the launcher's machine. It implements what its registry cannot do.
-pub(crate) trait MachineFleet: Archives + Debug + 'static {
+pub(crate) trait MachineFleet: Archives + 'static {
     type Backend: Backend;
 
     fn registry(&self) -> &Arc<Registry<Self::Backend>>;

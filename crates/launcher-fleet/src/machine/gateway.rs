@@ -239,7 +239,7 @@ pub(crate) trait Connection: AsyncRead + AsyncWrite + Unpin + Send + 'static {}
 impl<C: AsyncRead + AsyncWrite + Unpin + Send + 'static> Connection for C {}
 
 #[async_trait]
-pub(crate) trait SidecarConnector: Debug + Send + Sync {
+pub(crate) trait SidecarConnector: Send + Sync {
     /// Opens a connection for one request of the client at address `peer`, and adds to the request's headers what
     /// the sidecar or the app needs. `stop` closes the connection.
     ///

@@ -1,7 +1,6 @@
 //! The record of one Workshop: in memory, on disk and in the watch cache. The disk has one file for each record, which is
 //! replaced atomically.
 
-use std::fmt::Debug;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::{JoinError, spawn_blocking};
 use tokio_util::sync::CancellationToken;
 
-use super::files::{Layout, make_private, remove_directory, replace_file, sync_directory};
+use super::files::{Layout, if_exists, make_private, remove_directory, replace_file, sync_directory};
 use super::origins::OriginSettings;
 use super::watch_cache::WatchCache;
 
@@ -114,12 +113,9 @@ pub(crate) fn ready(urls: Report) -> Workload {
 }
 
 /// Describes the process of a workload in its stored record.
-pub(crate) trait Process:
-    Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static
-{
-}
+pub(crate) trait Process: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static {}
 
-impl<P: Clone + Debug + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static> Process for P {}
+impl<P: Clone + PartialEq + Serialize + DeserializeOwned + Send + Sync + 'static> Process for P {}
 
 /// Delay before the supervisor retries a failed write or removal of a record.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
@@ -127,7 +123,6 @@ const RETRY_DELAY: Duration = Duration::from_secs(1);
 const LAST_RETRIES: u32 = 3;
 
 /// The record of one Workshop. Each change is on disk before other tasks and watchers see it.
-#[derive(Debug)]
 pub(crate) struct StoredRecord<P> {
     name: String,
     layout: Layout,
@@ -329,10 +324,7 @@ pub(crate) fn save_record<P: Serialize>(layout: &Layout, name: &str, record: &Re
 fn remove_record(layout: &Layout, name: &str) -> Result<(), StateError> {
     let path = layout.state(name);
     let take = || {
-        match fs::remove_file(&path) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
+        if_exists(fs::remove_file(&path))?;
         remove_directory(&layout.record(name))?;
         sync_directory(&layout.records())
     };
@@ -346,13 +338,10 @@ pub(crate) fn load_records<P: DeserializeOwned>(layout: &Layout) -> io::Result<V
     for entry in fs::read_dir(layout.records())? {
         let Ok(name) = entry?.file_name().into_string() else { continue };
         let path = layout.state(&name);
-        match fs::read(&path) {
-            Ok(json) => match serde_json::from_slice(&json) {
-                Ok(record) => records.push((name, record)),
-                Err(error) => set_aside(&path, &error)?,
-            },
-            Err(error) if error.kind() == io::ErrorKind::NotFound => clear_directory(layout, &name),
-            Err(error) => return Err(error),
+        match if_exists(fs::read(&path))?.map(|json| serde_json::from_slice(&json)) {
+            Some(Ok(record)) => records.push((name, record)),
+            Some(Err(error)) => set_aside(&path, &error)?,
+            None => clear_directory(layout, &name),
         }
     }
     Ok(records)

@@ -1,6 +1,7 @@
 //! The registry: all Workshops of an open fleet, and their supervisor tasks.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
@@ -23,7 +24,6 @@ use super::watch_cache::WatchCache;
 use super::workload::{DesiredState, Shared, Workload};
 use crate::port::{Deletion, FleetError, GONE, check_readable, missing, validate_volume};
 
-#[derive(Debug)]
 pub(crate) struct Registry<B: Backend> {
     pub(crate) shared: Arc<Shared<B>>,
     workloads: Mutex<BTreeMap<String, Arc<Workload<B>>>>,
@@ -180,6 +180,12 @@ impl<B: Backend> Registry<B> {
         self.tasks.close();
         self.tasks.wait().await;
         self.cache.close();
+    }
+}
+
+impl<B: Backend> fmt::Debug for Registry<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Registry").finish_non_exhaustive()
     }
 }
 

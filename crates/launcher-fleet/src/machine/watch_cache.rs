@@ -16,10 +16,8 @@ use crate::port::FleetEvent;
 const BACKLOG: usize = 256;
 
 /// The Workshops as last stored on disk, and their watchers.
-#[derive(Debug)]
 pub(crate) struct WatchCache(Mutex<Content>);
 
-#[derive(Debug)]
 struct Content {
     workshops: BTreeMap<String, Workshop>,
     /// Sends the changes to the watchers. `None` after the fleet has closed.

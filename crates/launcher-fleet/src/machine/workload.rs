@@ -1,6 +1,5 @@
 //! The workload of one Workshop, as the registry, the gateway and its supervisor share it, and its desired state.
 
-use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
@@ -18,7 +17,6 @@ use super::settings::MachineSettings;
 use crate::source_check::SourceChecker;
 
 /// Data that all workloads of an open fleet share.
-#[derive(Debug)]
 pub(crate) struct Shared<B: Backend> {
     pub(crate) settings: MachineSettings,
     /// The open data directory. Everything that was started from it is marked with its identifier.
@@ -31,7 +29,6 @@ pub(crate) struct Shared<B: Backend> {
 }
 
 /// The workload of one Workshop, shared by its supervisor, the registry and the gateway.
-#[derive(Debug)]
 pub(crate) struct Workload<B: Backend> {
     pub(crate) shared: Arc<Shared<B>>,
     pub(crate) record: Arc<StoredRecord<B::Process>>,

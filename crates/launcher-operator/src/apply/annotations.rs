@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use crate::build::relative_expiry;
 use crate::context::{Context, RequestError};
 use crate::diagnose::{UnrecordedCrash, add};
-use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, merge};
+use crate::metadata::{CRASHES, EXPIRES_AT, LAST_CRASH, merge, unless_gone};
 use crate::validate::has_passed;
 
 /// Time after which the operator replaces the lifetime in the annotation by the expiry. A sidecar that starts again would count
@@ -29,12 +29,9 @@ const SETTLED: Duration = Duration::from_secs(60);
 async fn patch(context: &Context, pod: &str, metadata: Value) -> Result<(), RequestError> {
     context.fence.check()?;
     let change = Patch::Merge(json!({ "metadata": metadata }));
-    match context.api::<Pod>().patch_metadata(pod, &merge(), &change).await {
-        Ok(_) => Ok(()),
-        // The pod was deleted or replaced during the reconcile.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(error) => Err(RequestError::Failed(format!("write an annotation to the pod {pod}"), error)),
-    }
+    // The pod may have been deleted or replaced during the reconcile.
+    let patched = context.api::<Pod>().patch_metadata(pod, &merge(), &change).await;
+    unless_gone(patched).map_err(RequestError::to(&format!("write an annotation to the pod {pod}")))
 }
 
 /// Writes a crash after which the app starts again. `crash` is `None` for crashes that do not count.

@@ -8,16 +8,14 @@
 //! A Workshop that is deleted in the background, as `kubectl delete` does, is gone at once. The operator then deletes its
 //! orphaned resources.
 
-use std::time::Duration;
-
 use k8s_openapi::api::core::v1::Pod;
 use kube::{Resource, ResourceExt};
 use launcher_workshop::Workshop;
 use tokio::time::timeout;
 
 use crate::apply::{self, ApplyError};
-use crate::context::Context;
-use crate::metadata::{FOREGROUND, deletion_of, is_owned_by, only};
+use crate::context::{Context, DEADLINE, RequestError};
+use crate::metadata::{FOREGROUND, deletion_of, is_owned_by, only, unless_gone};
 
 /// Deletes a Workshop in the background if it is being deleted in the foreground and none of its resources is left.
 pub(crate) async fn complete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {
@@ -48,21 +46,16 @@ async fn is_pod_gone(context: &Context, workshop: &Workshop) -> Result<bool, App
 async fn delete(context: &Context, workshop: &Workshop) -> Result<(), ApplyError> {
     context.fence.check()?;
     let name = workshop.name_any();
-    match context.api::<Workshop>().delete(&name, &deletion_of(workshop.meta())).await {
-        Ok(_) => Ok(()),
-        // The garbage collector was faster. With 409, a new Workshop has this name.
-        Err(kube::Error::Api(status)) if matches!(status.code, 404 | 409) => Ok(()),
-        Err(source) => Err(ApplyError::delete(&Workshop::kind(&()), &name)(source)),
-    }
+    // The garbage collector may be faster.
+    let deleted = context.api::<Workshop>().delete(&name, &deletion_of(workshop.meta())).await;
+    unless_gone(deleted).map_err(ApplyError::delete(&Workshop::kind(&()), &name))
 }
-
-const DEADLINE: Duration = Duration::from_secs(30);
 
 /// Deletes the resources of a Workshop that the watch cache has no more. After an error the garbage collector deletes
 /// them.
 pub(crate) async fn remove_orphans(context: &Context, name: &str) {
-    let slow = |_| Err(format!("the API server did not answer within {} seconds", DEADLINE.as_secs()));
-    if let Err(error) = timeout(DEADLINE, try_remove(context, name)).await.unwrap_or_else(slow) {
+    let removed = timeout(DEADLINE, try_remove(context, name)).await;
+    if let Err(error) = removed.unwrap_or_else(|_| Err(RequestError::Slow.to_string())) {
         tracing::info!(workshop = %name, %error, "deleting orphaned resources failed, left to the garbage collector");
     }
 }

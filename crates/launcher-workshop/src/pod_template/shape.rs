@@ -6,75 +6,48 @@ use serde_json::{Map, Value};
 use serde_path_to_error::{Path, Segment};
 
 /// Fields that a template can set in one place.
-#[derive(Debug)]
 enum Shape {
     /// Any value. The types of Kubernetes decide.
     Any,
-    /// An object with some of these fields.
-    Object(&'static [(&'static str, Shape)]),
+    /// An object with some of these fields, in groups of the same shape.
+    Object(&'static [(&'static [&'static str], Shape)]),
     List(&'static Shape),
 }
 
 use Shape::{Any, List, Object};
 
 const ENV: Shape = List(&Object(&[
-    ("name", Any),
-    ("value", Any),
-    (
-        "valueFrom",
-        Object(&[("secretKeyRef", Any), ("configMapKeyRef", Any), ("fieldRef", Any), ("resourceFieldRef", Any)]),
-    ),
+    (&["name", "value"], Any),
+    (&["valueFrom"], Object(&[(&["secretKeyRef", "configMapKeyRef", "fieldRef", "resourceFieldRef"], Any)])),
 ]));
-const ENV_FROM: Shape = List(&Object(&[("prefix", Any), ("secretRef", Any), ("configMapRef", Any)]));
-const MOUNTS: Shape = List(&Object(&[("name", Any), ("mountPath", Any), ("subPath", Any), ("readOnly", Any)]));
+const ENV_FROM: Shape = List(&Object(&[(&["prefix", "secretRef", "configMapRef"], Any)]));
+const MOUNTS: Shape = List(&Object(&[(&["name", "mountPath", "subPath", "readOnly"], Any)]));
 const APP: Shape = Object(&[
-    ("name", Any),
-    ("env", ENV),
-    ("envFrom", ENV_FROM),
-    ("volumeMounts", MOUNTS),
-    ("resources", Object(&[("limits", Any), ("requests", Any)])),
+    (&["name"], Any),
+    (&["env"], ENV),
+    (&["envFrom"], ENV_FROM),
+    (&["volumeMounts"], MOUNTS),
+    (&["resources"], Object(&[(&["limits", "requests"], Any)])),
 ]);
 const INIT: Shape = Object(&[
-    ("name", Any),
-    ("image", Any),
-    ("command", Any),
-    ("args", Any),
-    ("workingDir", Any),
-    ("env", ENV),
-    ("envFrom", ENV_FROM),
-    ("volumeMounts", MOUNTS),
+    (&["name", "image", "command", "args", "workingDir"], Any),
+    (&["env"], ENV),
+    (&["envFrom"], ENV_FROM),
+    (&["volumeMounts"], MOUNTS),
 ]);
 /// Volume sources, with the field that names the object.
-const VOLUME: Shape = Object(&[
-    ("name", Any),
-    ("emptyDir", Any),
-    ("configMap", Any),
-    ("secret", Any),
-    ("persistentVolumeClaim", Any),
-    ("csi", Any),
-]);
+const VOLUME: Shape = Object(&[(&["name", "emptyDir", "configMap", "secret", "persistentVolumeClaim", "csi"], Any)]);
+const SECURITY_CONTEXT: Shape =
+    Object(&[(&["fsGroup", "fsGroupChangePolicy", "supplementalGroups", "supplementalGroupsPolicy"], Any)]);
 const POD: Shape = Object(&[
-    ("volumes", List(&VOLUME)),
-    ("containers", List(&APP)),
-    ("initContainers", List(&INIT)),
-    ("nodeSelector", Any),
-    ("affinity", Any),
-    ("tolerations", Any),
-    ("runtimeClassName", Any),
-    ("priorityClassName", Any),
-    ("imagePullSecrets", Any),
-    ("serviceAccountName", Any),
-    (
-        "securityContext",
-        Object(&[
-            ("fsGroup", Any),
-            ("fsGroupChangePolicy", Any),
-            ("supplementalGroups", Any),
-            ("supplementalGroupsPolicy", Any),
-        ]),
-    ),
+    (&["volumes"], List(&VOLUME)),
+    (&["containers"], List(&APP)),
+    (&["initContainers"], List(&INIT)),
+    (&["nodeSelector", "affinity", "tolerations", "runtimeClassName", "priorityClassName"], Any),
+    (&["imagePullSecrets", "serviceAccountName"], Any),
+    (&["securityContext"], SECURITY_CONTEXT),
 ]);
-const TEMPLATE: Shape = Object(&[("metadata", Object(&[("annotations", Any), ("labels", Any)])), ("spec", POD)]);
+const TEMPLATE: Shape = Object(&[(&["metadata"], Object(&[(&["annotations", "labels"], Any)])), (&["spec"], POD)]);
 
 /// Returns the object as Kubernetes reads it: without `null` values, and with numbers of quantities as texts.
 pub(super) fn normal(source: &PodTemplateObject) -> Value {
@@ -111,7 +84,7 @@ fn walk(value: &Value, shape: &Shape, pointer: &str, errors: &mut Vec<FieldError
         (Object(fields), Value::Object(object)) => {
             for (name, value) in object {
                 let pointer = join(pointer, name);
-                match fields.iter().find(|(known, _)| known == name) {
+                match fields.iter().find(|(names, _)| names.contains(&&**name)) {
                     Some((_, shape)) => walk(value, shape, &pointer, errors),
                     None => errors.push(FieldError::new(pointer, not_here(fields))),
                 }
@@ -128,8 +101,8 @@ fn walk(value: &Value, shape: &Shape, pointer: &str, errors: &mut Vec<FieldError
     }
 }
 
-fn not_here(fields: &[(&'static str, Shape)]) -> FieldRule {
-    let names: Vec<&str> = fields.iter().map(|(name, _)| *name).collect();
+fn not_here(fields: &[(&[&str], Shape)]) -> FieldRule {
+    let names: Vec<&str> = fields.iter().flat_map(|(names, _)| *names).copied().collect();
     FieldRule::PodTemplateField { fields: names.join(", ") }
 }
 

@@ -6,8 +6,7 @@ use launcher_workshop::Workshop;
 use launcher_workshop::app::{BASELINE_CAPABILITIES, ContainerCommand};
 
 use super::host_config::{
-    Amounts, MaterialVolume, anonymous, bind, host_config, kept, material_volumes, no_health_check, without_copy,
-    without_label,
+    MaterialVolume, bind, host_config, kept, material_volumes, no_health_check, volume, without_copy, without_label,
 };
 use super::input::{BuildSettings, Validated, validate, variables};
 use crate::containers::names::{self, Part};
@@ -26,7 +25,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
     let secret = |name: &String| Some((name.clone(), settings.secrets.reveal(name)?.to_owned()));
     environment.extend(spec.secret_env.iter().filter_map(secret));
     let resources = &spec.resources;
-    let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
+    let limits = [&*resources.cpu_request, &resources.cpu_limit, &resources.memory_limit];
     let (user, capabilities) = match spec.profile {
         SecurityProfile::Restricted => (Some(settings.options.run_as_user.to_string()), None),
         SecurityProfile::Baseline => (None, Some(BASELINE_CAPABILITIES.map(str::to_owned).into())),
@@ -51,7 +50,7 @@ pub fn app(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Containe
             cap_add: capabilities,
             oom_score_adj: Some(OOM_SCORE),
             mounts: (!mounts.is_empty()).then_some(mounts),
-            ..host_config(&amounts, settings)
+            ..host_config(limits, settings)?
         }),
         ..ContainerCreateBody::default()
     })
@@ -78,20 +77,20 @@ pub(crate) fn material(
     let config = material.config(deadline, None, SECRETS).and_then(|config| serde_json::to_string(&config).ok());
     let Some(config) = config else { return Ok(None) };
     let resources = &spec.resources;
-    let amounts = Amounts::parse([&resources.cpu_request, &resources.cpu_limit, &resources.memory_limit])?;
+    let limits = [&*resources.cpu_request, &resources.cpu_limit, &resources.memory_limit];
     let sidecar = names::container(settings.fleet_id, &name, Part::Sidecar);
     let files = match &spec.storage {
         // The image of this program has no files for the volume. Those of the app's image are in it already.
         Some(storage) => vec![without_copy(kept(settings.volumes_of, storage))],
         None => {
-            let state = anonymous(&format!("{}/{STATE}", material.directory));
+            let state = volume(None, &format!("{}/{STATE}", material.directory));
             let volumes = material_volumes(&workshop.spec, settings.fleet_id, &name);
             volumes.into_iter().map(MaterialVolume::mount).chain([state]).collect()
         }
     };
     let has_secrets = !material.secrets().is_empty();
     let secrets = has_secrets.then(|| bind(settings.secrets_dir, SECRETS, true));
-    let limited = host_config(&amounts, settings);
+    let limited = host_config(limits, settings)?;
     let limited = if has_secrets { without_label(limited) } else { limited };
     let env = [(MATERIAL_VARIABLE, config), ("TMPDIR", TEMPORARY.to_owned())];
     Ok(Some(ContainerCreateBody {
@@ -103,7 +102,7 @@ pub(crate) fn material(
         healthcheck: Some(no_health_check()),
         host_config: Some(HostConfig {
             network_mode: Some(format!("container:{sidecar}")),
-            mounts: Some(files.into_iter().chain([anonymous(TEMPORARY)]).chain(secrets).collect()),
+            mounts: Some(files.into_iter().chain([volume(None, TEMPORARY)]).chain(secrets).collect()),
             ..limited
         }),
         ..ContainerCreateBody::default()

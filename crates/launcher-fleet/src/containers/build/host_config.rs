@@ -9,7 +9,6 @@ use bollard::models::{
     RestartPolicy, RestartPolicyNameEnum,
 };
 use launcher_domain::FailureReason;
-use launcher_domain::quantity::Quantity;
 use launcher_workshop::app::{SIDECAR_REQUESTS, parse_quantity};
 use launcher_workshop::{WorkshopResources, WorkshopSpec, WorkshopStorage};
 
@@ -39,22 +38,6 @@ const LEAST_CPU_QUOTA: i64 = 1000;
 /// Range of the relative CPU weight that the kernel accepts. A container with one CPU has 1024.
 const CPU_SHARES: (i64, i64) = (2, 262_144);
 
-pub(super) struct Amounts {
-    cpu_request: Quantity,
-    cpu_limit: Quantity,
-    memory_limit: Quantity,
-}
-
-impl Amounts {
-    pub(super) fn parse([cpu_request, cpu_limit, memory_limit]: [&str; 3]) -> Result<Self, FailureReason> {
-        Ok(Self {
-            cpu_request: parse_quantity("cpuRequest", cpu_request)?,
-            cpu_limit: parse_quantity("cpuLimit", cpu_limit)?,
-            memory_limit: parse_quantity("memoryLimit", memory_limit)?,
-        })
-    }
-}
-
 /// Returns what an app and its sidecar request together. The launcher reserves it on the server.
 pub(crate) fn requested(app: &WorkshopResources) -> Result<Request, FailureReason> {
     let (mut memory, mut cpu) = (0, 0);
@@ -66,21 +49,26 @@ pub(crate) fn requested(app: &WorkshopResources) -> Result<Request, FailureReaso
     Ok(Request { memory: whole(memory), cpu_millis: whole(cpu) })
 }
 
-/// Returns the host configuration with the limits of a container. It has no capabilities, and its processes cannot gain
-/// privileges.
+/// Returns the host configuration of a container with this CPU request, CPU limit and memory limit. It has no capabilities,
+/// and its processes cannot gain privileges.
 ///
 /// The CPU limit is a quota and not `NanoCpus`, because Docker Engine refuses more `NanoCpus` than the machine's CPUs.
 /// A template for a larger machine then still runs.
-pub(super) fn host_config(amounts: &Amounts, settings: &BuildSettings<'_>) -> HostConfig {
+pub(super) fn host_config(
+    [cpu_request, cpu_limit, memory_limit]: [&str; 3],
+    settings: &BuildSettings<'_>,
+) -> Result<HostConfig, FailureReason> {
+    let cpu_request = parse_quantity("cpuRequest", cpu_request)?.milli();
+    let cpu_limit = parse_quantity("cpuLimit", cpu_limit)?.milli();
     // The engines read 0 as "no limit". They refuse 1 byte as too small.
-    let memory = saturating(amounts.memory_limit.milli() / 1000).max(1);
-    HostConfig {
+    let memory = saturating(parse_quantity("memoryLimit", memory_limit)?.milli() / 1000).max(1);
+    Ok(HostConfig {
         memory: Some(memory),
         // Sum of memory and swap: the same value means no swap.
         memory_swap: Some(memory),
         cpu_period: Some(CPU_PERIOD),
-        cpu_quota: Some(saturating(amounts.cpu_limit.milli().saturating_mul(100)).max(LEAST_CPU_QUOTA)),
-        cpu_shares: Some(saturating(amounts.cpu_request.milli() * 1024 / 1000).clamp(CPU_SHARES.0, CPU_SHARES.1)),
+        cpu_quota: Some(saturating(cpu_limit.saturating_mul(100)).max(LEAST_CPU_QUOTA)),
+        cpu_shares: Some(saturating(cpu_request * 1024 / 1000).clamp(CPU_SHARES.0, CPU_SHARES.1)),
         pids_limit: Some(PROCESSES),
         ulimits: Some(vec![
             ulimit("nofile", OPEN_FILES.min(settings.process_limits.open_files)),
@@ -97,7 +85,7 @@ pub(super) fn host_config(amounts: &Amounts, settings: &BuildSettings<'_>) -> Ho
         privileged: Some(false),
         restart_policy: Some(RestartPolicy { name: Some(RestartPolicyNameEnum::NO), maximum_retry_count: None }),
         ..HostConfig::default()
-    }
+    })
 }
 
 /// Removes the SELinux label of a container that mounts directories of this machine: SELinux would refuse access to them. The
@@ -130,8 +118,7 @@ pub(crate) struct MaterialVolume {
 
 impl MaterialVolume {
     pub(super) fn mount(self) -> Mount {
-        let Self { name, path } = self;
-        Mount { typ: Some(MountType::VOLUME), source: Some(name), target: Some(path), ..Mount::default() }
+        volume(Some(self.name), &self.path)
     }
 }
 
@@ -151,12 +138,12 @@ pub(crate) fn material_volumes(spec: &WorkshopSpec, fleet_id: &str, name: &str) 
 /// Podman mounts it with `nosuid` and `nodev`. Docker Engine refuses these options. There, the app lacks the privileges to
 /// use set-user-ID programs and device files.
 pub(super) fn kept(fleet_id: &str, storage: &WorkshopStorage) -> Mount {
-    Mount {
-        typ: Some(MountType::VOLUME),
-        source: Some(names::volume(fleet_id, &storage.volume)),
-        target: Some(storage.path.clone()),
-        ..Mount::default()
-    }
+    volume(Some(names::volume(fleet_id, &storage.volume)), &storage.path)
+}
+
+/// Mounts a volume. The engine removes a volume without a name with the container.
+pub(super) fn volume(name: Option<String>, path: &str) -> Mount {
+    Mount { typ: Some(MountType::VOLUME), source: name, target: Some(path.to_owned()), ..Mount::default() }
 }
 
 /// Keeps the files of the image out of the volume.
@@ -173,9 +160,4 @@ pub(super) fn bind(source: &Path, target: &str, read_only: bool) -> Mount {
         read_only: Some(read_only),
         ..Mount::default()
     }
-}
-
-/// Mounts a volume without a name, which the engine removes with the container.
-pub(super) fn anonymous(target: &str) -> Mount {
-    Mount { typ: Some(MountType::VOLUME), target: Some(target.to_owned()), ..Mount::default() }
 }

@@ -5,7 +5,7 @@ use launcher_domain::FailureReason;
 use launcher_workshop::Workshop;
 use launcher_workshop::app::{SIDECAR_LIMITS, SIDECAR_REQUESTS, SidecarSpec};
 
-use super::host_config::{Amounts, bind, host_config, no_health_check, without_label};
+use super::host_config::{bind, host_config, no_health_check, without_label};
 use super::input::{BuildSettings, Validated, validate, variables};
 use crate::containers::connector::{HTTP_SOCKET, TELEMETRY_SOCKET};
 use crate::containers::names::{self, Part};
@@ -52,9 +52,9 @@ pub fn sidecar(workshop: &Workshop, settings: &BuildSettings<'_>) -> Result<Cont
         env.insert(variable.to_owned(), format!("unix:{RUN_FOLDER}/{socket}"));
     }
     let start = Start::new(settings);
-    let amounts = Amounts::parse([SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]])?;
+    let limits = [SIDECAR_REQUESTS[0], SIDECAR_LIMITS[0], SIDECAR_LIMITS[1]];
     // The sidecar writes no files, so its disk space needs no limit.
-    let limited = without_label(host_config(&amounts, &BuildSettings { limits_disk: false, ..*settings }));
+    let limited = without_label(host_config(limits, &BuildSettings { limits_disk: false, ..*settings })?);
     Ok(ContainerCreateBody {
         image: Some(options.sidecar_image.clone()),
         // With Docker Engine, the app's container has this host name, too.

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::{Engine, EngineError, EngineKind, LONG, SHORT};
+use super::{Engine, EngineError, EngineKind, LONG, SHORT, if_exists};
 use crate::containers::names::{PART_LABEL, UID_LABEL};
 use crate::machine::plain_tail;
 
@@ -107,11 +107,7 @@ impl Engine {
 
     /// Returns the state of a container, or `None` if it does not exist.
     pub async fn inspect(&self, name: &str) -> Result<Option<ContainerState>, EngineError> {
-        match self.get(&format!("/containers/{name}/json")).await {
-            Ok(found) => Ok(Some(state(found))),
-            Err(EngineError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+        Ok(if_exists(self.get(&format!("/containers/{name}/json")).await)?.map(state))
     }
 
     /// Returns the user ID of a container's main process, or `None` if it is root, or a name in the image.
@@ -135,10 +131,7 @@ impl Engine {
     pub async fn stop(&self, name: &str, grace: Duration) -> Result<(), EngineError> {
         let seconds = i32::try_from(grace.as_secs()).unwrap_or(i32::MAX);
         let options = StopContainerOptions { t: Some(seconds), ..StopContainerOptions::default() };
-        match self.limited(grace + LONG, self.docker.stop_container(name, Some(options))).await {
-            Err(EngineError::NotFound(_)) => Ok(()),
-            result => result,
-        }
+        if_exists(self.limited(grace + LONG, self.docker.stop_container(name, Some(options))).await).map(drop)
     }
 
     /// Removes a container and its anonymous volumes, even if it runs. Volumes with a name stay. Returns when it is gone. If it does not exist,
@@ -309,10 +302,7 @@ impl Engine {
     async fn end_of_log(&self, name: &str, options: LogsOptions) -> Result<Vec<u8>, EngineError> {
         let output = self.docker.logs(name, Some(options));
         let end = output.try_fold(Vec::new(), |end, output| std::future::ready(Ok(appended(end, output))));
-        match self.limited(SHORT, end).await {
-            Err(EngineError::NotFound(_)) => Ok(Vec::new()),
-            end => end,
-        }
+        Ok(if_exists(self.limited(SHORT, end).await)?.unwrap_or_default())
     }
 }
 

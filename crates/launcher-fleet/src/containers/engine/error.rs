@@ -120,6 +120,14 @@ impl EngineError {
     }
 }
 
+/// Returns the outcome of a call about an object of the engine; `None` if the object does not exist.
+pub(super) fn if_exists<T>(outcome: Result<T, EngineError>) -> Result<Option<T>, EngineError> {
+    match outcome {
+        Err(EngineError::NotFound(_)) => Ok(None),
+        outcome => outcome.map(Some),
+    }
+}
+
 /// Advice for an engine that breaks connections or does not answer.
 const RESTART: &str = "look at the log of the engine, and restart it";
 

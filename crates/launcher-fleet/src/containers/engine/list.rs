@@ -11,6 +11,7 @@ use serde::Deserialize;
 use tokio::time::Instant;
 
 use super::container::REMOVAL_INTERVAL;
+use super::volume::Volume;
 use super::{Engine, EngineError, LONG};
 use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, READER_LABEL, UID_LABEL, WORKSHOP_LABEL};
 
@@ -35,14 +36,7 @@ pub(crate) struct FoundVolume {
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
 struct ListedVolumes {
-    volumes: Option<Vec<ListedVolume>>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "PascalCase")]
-struct ListedVolume {
-    name: String,
-    labels: Option<HashMap<String, String>>,
+    volumes: Option<Vec<Volume>>,
 }
 
 #[derive(Deserialize)]
@@ -91,7 +85,7 @@ impl Engine {
 
     pub(crate) async fn list_material_volumes(&self, fleet_id: &str) -> Result<Vec<FoundVolume>, EngineError> {
         let listed: ListedVolumes = self.get(&format!("/volumes?{}", label_filter(FLEET_LABEL, fleet_id))).await?;
-        let found = listed.volumes.into_iter().flatten().filter_map(|ListedVolume { name, labels }| {
+        let found = listed.volumes.into_iter().flatten().filter_map(|Volume { name, labels }| {
             let mut labels =
                 labels.filter(|labels| labels.get(PART_LABEL).is_some_and(|part| part == Part::Material.as_str()))?;
             Some(FoundVolume { name, uid: labels.remove(UID_LABEL)? })

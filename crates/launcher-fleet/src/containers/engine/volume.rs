@@ -9,14 +9,15 @@ use futures_util::StreamExt;
 use futures_util::stream::empty;
 use serde::Deserialize;
 
-use super::{Engine, EngineError, LONG};
+use super::{Engine, EngineError, LONG, if_exists};
 use crate::byte_stream::ByteStream;
 use crate::containers::names::{FLEET_LABEL, READER_LABEL};
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct FoundVolume {
-    labels: Option<HashMap<String, String>>,
+pub(super) struct Volume {
+    pub(super) name: String,
+    pub(super) labels: Option<HashMap<String, String>>,
 }
 
 impl Engine {
@@ -52,23 +53,16 @@ impl Engine {
         // missing one.
         let Some(found) = self.find_volume(name).await? else { return Ok(()) };
         check_owner(name, &found, fleet_id)?;
-        match self.limited(LONG, self.docker.remove_volume(name, None::<RemoveVolumeOptions>)).await {
-            Err(EngineError::NotFound(_)) => Ok(()),
-            removed => removed,
-        }
+        if_exists(self.limited(LONG, self.docker.remove_volume(name, None::<RemoveVolumeOptions>)).await).map(drop)
     }
 
-    async fn find_volume(&self, name: &str) -> Result<Option<FoundVolume>, EngineError> {
-        match self.get(&format!("/volumes/{name}")).await {
-            Ok(found) => Ok(Some(found)),
-            Err(EngineError::NotFound(_)) => Ok(None),
-            Err(error) => Err(error),
-        }
+    async fn find_volume(&self, name: &str) -> Result<Option<Volume>, EngineError> {
+        if_exists(self.get(&format!("/volumes/{name}")).await)
     }
 }
 
 /// Refuses a volume that another program or another fleet has created.
-fn check_owner(name: &str, found: &FoundVolume, fleet_id: &str) -> Result<(), EngineError> {
+fn check_owner(name: &str, found: &Volume, fleet_id: &str) -> Result<(), EngineError> {
     let owner = found.labels.as_ref().and_then(|labels| labels.get(FLEET_LABEL));
     if owner.is_some_and(|owner| owner == fleet_id) {
         return Ok(());

@@ -14,7 +14,6 @@ use std::os::fd::AsFd;
 use std::os::unix::process::CommandExt;
 use std::process::{Command, ExitCode, Stdio};
 
-use launcher_domain::FailureDetail;
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, getpid, set_child_subreaper, wait};
 use serde::{Deserialize, Serialize};
@@ -50,12 +49,7 @@ fn keep(command: impl IntoIterator<Item = OsString>) -> io::Result<()> {
     let app = start_app(command)?;
     loop {
         match wait(WaitOptions::empty()) {
-            Ok(Some((pid, status))) if pid == app => {
-                let signal = || status.terminating_signal().map(Exit::Signal);
-                if let Some(exit) = status.exit_status().map(Exit::Status).or_else(signal) {
-                    report(&Report::Ended(exit));
-                }
-            }
+            Ok(Some((pid, status))) if pid == app => report(&Report::Ended(status.as_raw())),
             Ok(_) | Err(Errno::INTR) => {}
             // `wait` fails when the keeper has no child left.
             Err(_) => return Ok(()),
@@ -97,28 +91,13 @@ fn report(report: &Report) {
     }
 }
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) enum Report {
     /// The app was started. The process is the app's first one, the leader of its process group.
     Started(PersistentProcessId),
     /// The app could not be started. The number is the system's `errno`.
     NotStarted(i32),
-    Ended(Exit),
-}
-
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) enum Exit {
-    Status(i32),
-    Signal(i32),
-}
-
-impl From<Exit> for FailureDetail {
-    fn from(exit: Exit) -> Self {
-        match exit {
-            Exit::Status(status) => Self::ExitStatus { status: status.to_string() },
-            Exit::Signal(signal) => Self::Signal { signal: signal.to_string() },
-        }
-    }
+    /// The app has exited. The number is the system's wait status.
+    Ended(i32),
 }

@@ -5,9 +5,9 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use launcher_domain::FailureDetail;
@@ -16,7 +16,7 @@ use tokio::process::{Child, ChildStdout};
 use tokio::runtime::Handle;
 use tokio::time::sleep;
 
-use super::keeper::{COMMAND, Exit, NAME, Report};
+use super::keeper::{COMMAND, NAME, Report};
 use super::process_id::{KEEPER_MARKER, MARKER, PersistentProcessId};
 
 pub(crate) struct AppStart<'a> {
@@ -31,7 +31,6 @@ pub(crate) struct AppStart<'a> {
 }
 
 /// The keeper of an app that this launcher started.
-#[derive(Debug)]
 pub(crate) struct KeeperHandle {
     pub(crate) leader: PersistentProcessId,
     reports: Lines<BufReader<ChildStdout>>,
@@ -62,15 +61,6 @@ impl KeeperHandle {
             Some(Report::Ended(_)) | None => Err(silent()),
         }
     }
-
-    /// Waits for the exit of the app's leading process. `None` if the keeper exited without reporting the app's exit.
-    /// Cancel-safe.
-    pub(super) async fn wait_for_exit(&mut self) -> Option<Exit> {
-        match next_report(&mut self.reports).await? {
-            Report::Ended(exit) => Some(exit),
-            Report::Started(_) | Report::NotStarted(_) => None,
-        }
-    }
 }
 
 async fn next_report(reports: &mut Lines<BufReader<ChildStdout>>) -> Option<Report> {
@@ -90,7 +80,6 @@ fn spawn(keeper: &Path, app: AppStart<'_>) -> io::Result<Child> {
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Waits for the exit of an app's leading process.
-#[derive(Debug)]
 pub(crate) enum ExitWatch {
     /// This launcher started the app's keeper, and the keeper reports the exit.
     Keeper(Box<KeeperHandle>),
@@ -99,17 +88,12 @@ pub(crate) enum ExitWatch {
 }
 
 impl ExitWatch {
-    /// Watches an app process that an earlier launcher started; `None` if it has exited.
-    pub(crate) fn adopt(process: &PersistentProcessId) -> Option<Self> {
-        process.is_alive().then(|| Self::Adopted(process.clone()))
-    }
-
     /// Waits for the exit, and returns a sentence that describes it. Cancel-safe.
     pub(crate) async fn wait_for_exit(&mut self) -> FailureDetail {
         match self {
             Self::Keeper(keeper) => {
-                if let Some(exit) = keeper.wait_for_exit().await {
-                    return exit.into();
+                if let Some(Report::Ended(status)) = next_report(&mut keeper.reports).await {
+                    return exit_detail(ExitStatus::from_raw(status));
                 }
                 wait_until_dead(&keeper.leader).await;
                 FailureDetail::KeeperKilled
@@ -119,6 +103,13 @@ impl ExitWatch {
                 FailureDetail::LauncherRestarted
             }
         }
+    }
+}
+
+fn exit_detail(status: ExitStatus) -> FailureDetail {
+    match status.signal() {
+        Some(signal) => FailureDetail::Signal { signal: signal.to_string() },
+        None => FailureDetail::ExitStatus { status: status.code().unwrap_or_default().to_string() },
     }
 }
 

@@ -29,7 +29,6 @@ pub(crate) struct ProcessId {
     started: u64,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ProcessMarker {
     pub(crate) marker: String,
     /// True for the Workshop's keeper, false for its app and the app's descendants.

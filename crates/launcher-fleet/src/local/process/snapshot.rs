@@ -12,10 +12,9 @@ use tokio::time::{Instant, sleep_until};
 use super::process_id::{ProcessId, Stat, running_processes};
 
 /// The processes at one moment, with the data that identifies their Workshops. The launcher itself is not included.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(crate) struct ProcessSnapshot(BTreeMap<ProcessId, ProcessInfo>);
 
-#[derive(Debug, Clone)]
 pub(crate) struct AppProcesses {
     pub(crate) marker: String,
     /// The leader of the app's process group, which may have exited. `None` if no record names it, or if it was started
@@ -23,7 +22,6 @@ pub(crate) struct AppProcesses {
     pub(crate) leader: Option<ProcessId>,
 }
 
-#[derive(Debug)]
 struct ProcessInfo {
     parent: i32,
     group: i32,
@@ -106,7 +104,6 @@ impl ProcessSnapshot {
 const SNAPSHOT_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Takes process snapshots for one fleet. Concurrent callers share one snapshot.
-#[derive(Debug)]
 pub(crate) struct ProcessScanner {
     data_dir_id: String,
     begun: AtomicU64,
@@ -114,7 +111,7 @@ pub(crate) struct ProcessScanner {
 }
 
 /// The last complete snapshot.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Last {
     number: u64,
     began: Option<Instant>,

@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, FailureRemedy, Token};
 use launcher_workshop::WorkshopSpec;
 use launcher_workshop::app::{self, AppSpec, Machine, Program};
 
 use super::Workload;
 use super::proxy::{LOGIN_FILE, login_file, prefer_login_file};
-use crate::local::records::{Record, Token};
+use crate::local::records::Record;
 use crate::local::settings::LocalPrograms;
 
 /// The launcher's environment variables that apps and the program of the course material inherit: the user and the session,
@@ -32,7 +32,6 @@ pub(super) struct AppCommand {
     pub(super) remedy: FailureRemedy,
 }
 
-#[derive(Debug, Clone, Copy)]
 pub(super) struct LaunchSpec<'a> {
     pub(super) workload: &'a Workload,
     pub(super) record: &'a Record,

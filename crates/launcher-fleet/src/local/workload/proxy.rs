@@ -23,8 +23,8 @@ use http::{HeaderMap, HeaderValue, Request};
 use http_body_util::Empty;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use launcher_domain::EmailAddress;
 use launcher_domain::local_path::LocalPath;
+use launcher_domain::{EmailAddress, Token};
 use launcher_process::stop::Stop;
 use launcher_sidecar::frame::{AppCrash, End, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
@@ -35,14 +35,13 @@ use tokio::sync::OnceCell;
 use tokio::time::timeout;
 
 use super::Workload;
-use crate::local::records::{Started, Token};
+use crate::local::records::Started;
 use crate::machine::{Connection, SidecarConnector};
 
 /// Buffer of the in-memory connection between the gateway and a sidecar, in bytes, for each direction.
 const PIPE_BYTES: usize = 64 * 1024;
 
 /// The proxy to a running app: its sidecar, and the gateway's login.
-#[derive(Debug, Clone)]
 pub(crate) struct AppProxy {
     sidecar: Sidecar,
     /// The gateway's login to the app; `None` if the app requires no token.
@@ -106,7 +105,6 @@ const PATH: &str = "/api/me";
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The gateway's login to one app: exchanges the app's token for its login cookie once.
-#[derive(Debug)]
 struct Login {
     app: SocketAddr,
     host: String,

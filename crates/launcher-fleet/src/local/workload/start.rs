@@ -6,13 +6,13 @@ use std::sync::Arc;
 
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::sync::lock;
-use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep};
+use launcher_domain::{FailureCode, FailureDetail, FailureReason, StartStep, Token};
 use tokio::task::JoinError;
 
 use super::Workload;
 use super::command::{AppCommand, LaunchSpec, accepts_token};
 use crate::local::process::{AppStart, ExitWatch, KeeperHandle, StartError};
-use crate::local::records::{Record, Started, Token, create_log};
+use crate::local::records::{Record, Started, create_log};
 use crate::machine::{DesiredState, Setback, make_private, replace_file, starting};
 
 /// Starts the app on its former port or a free one, and records its process on disk before it returns. If the launcher is
