@@ -1,5 +1,5 @@
-//! Simulation: runs the real launchers and operators on a simulated cluster with a simulated clock. A seed determines
-//! every event.
+//! Simulation: runs the real launchers and operators on a simulated cluster with a simulated clock. A seed determines all
+//! random numbers, but not the order of events at the same time.
 //!
 //! Each seed is one run. Users launch, extend and terminate workshops; programs are killed and paused; the API server
 //! answers late, wrongly or not at all; pods crash. The test checks invariants during the run, and others at its end,
