@@ -32,7 +32,7 @@ func main() {
 
 // changesOfRules requests a synchronization of the rules when a pod has or loses an address, or its labels change.
 // kube-router's own handler also does so for each other change of a pod, and each starts dozens of processes.
-func changesOfRules(request func(any)) cache.ResourceEventHandler {
+func changesOfRules(synchronize func()) cache.ResourceEventHandler {
 	hasRules := func(object any) bool {
 		if gone, ok := object.(cache.DeletedFinalStateUnknown); ok {
 			object = gone.Obj
@@ -43,9 +43,10 @@ func changesOfRules(request func(any)) cache.ResourceEventHandler {
 	changed := func(before, after any) {
 		old, new := before.(*core.Pod), after.(*core.Pod)
 		if old.Status.PodIP != new.Status.PodIP || !maps.Equal(old.Labels, new.Labels) {
-			request(after)
+			synchronize()
 		}
 	}
+	request := func(any) { synchronize() }
 	handler := cache.ResourceEventHandlerFuncs{AddFunc: request, UpdateFunc: changed, DeleteFunc: request}
 	return cache.FilteringResourceEventHandler{FilterFunc: hasRules, Handler: handler}
 }
