@@ -296,7 +296,7 @@ class Promises:
         missing = names - set(rows)
         assert not missing, f"confirmed launches have no instance: {sorted(missing)}"
         became = {name: (rows[name]["state"], rows[name]["end_reason"]) for name in names}
-        wrong = {name: became[name] for name in names if became[name] not in self._right(name)}
+        wrong = {name: (*became[name], rows[name].get("reason")) for name in names if became[name] not in self._right(name)}
         assert not wrong, f"instances are neither running nor terminated as requested: {wrong}"
 
     def _right(self, name):
