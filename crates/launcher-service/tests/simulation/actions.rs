@@ -22,7 +22,7 @@ impl World {
             54..57 => self.admin_edits(),
             57..65 => self.kill_a_launcher(),
             65..71 => self.start_a_launcher().await,
-            71..74 => self.pause_a_launcher(),
+            71..74 => self.pause_a_launcher().await,
             74..80 => self.kill_an_operator(),
             80..86 => self.start_an_operator().await,
             86..89 => self.pause_an_operator(),
@@ -149,8 +149,11 @@ impl World {
         self.start_launcher(place).await;
     }
 
-    fn pause_a_launcher(&mut self) {
+    /// Pauses a launcher between its calls of the database. A paused call would keep its connection, and [`World::settle`]
+    /// would wait for it forever.
+    async fn pause_a_launcher(&mut self) {
         let place = self.rng.below(LAUNCHERS);
+        self.settle().await;
         if let Some(replica) = &self.replicas[place] {
             self.trace.say(&format!("launcher-{place} is paused"));
             replica.process.pause.begin();
