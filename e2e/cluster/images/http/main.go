@@ -4,7 +4,9 @@ package main
 import (
 	"crypto/sha1"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -101,25 +103,35 @@ func echo(response http.ResponseWriter, request *http.Request) {
 	}
 }
 
-// frame reads a client's frame of at most 125 bytes; it returns the head of a server's frame with the same payload, and the
+// frame reads a client's frame of less than 64 KiB; it returns the head of a server's frame with the same payload, and the
 // payload (RFC 6455, 5.2).
 func frame(reader io.Reader) (head, payload []byte, err error) {
-	// The head and the mask.
-	start := make([]byte, 6)
-	if _, err = io.ReadFull(reader, start); err != nil {
+	head = make([]byte, 2)
+	if _, err = io.ReadFull(reader, head); err != nil {
 		return nil, nil, err
 	}
-	head, mask := start[:2], start[2:]
+	// A client's frame has a mask.
 	head[1] &= 0x7f
-	if head[1] > 125 {
-		return nil, nil, fmt.Errorf("a frame of more than 125 bytes")
+	size := int(head[1])
+	switch size {
+	case 126:
+		long := make([]byte, 2)
+		if _, err = io.ReadFull(reader, long); err != nil {
+			return nil, nil, err
+		}
+		size, head = int(binary.BigEndian.Uint16(long)), append(head, long...)
+	case 127:
+		return nil, nil, errors.New("the frame is too long")
 	}
-	payload = make([]byte, head[1])
-	_, err = io.ReadFull(reader, payload)
+	masked := make([]byte, 4+size)
+	if _, err = io.ReadFull(reader, masked); err != nil {
+		return nil, nil, err
+	}
+	mask, payload := masked[:4], masked[4:]
 	for index := range payload {
 		payload[index] ^= mask[index%4]
 	}
-	return head, payload, err
+	return head, payload, nil
 }
 
 // get asks a URL, with the headers that follow it (NAME VALUE NAME VALUE ...), prints status and body, and fails when there
