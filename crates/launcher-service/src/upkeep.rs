@@ -14,8 +14,9 @@ use crate::launcher::Launcher;
 use crate::observe::{Resync, call_fleet, owns_workshop};
 
 const INTERVAL: Duration = Duration::from_secs(30);
-/// Retention of instances that ended before they left the queue.
-const WITHDRAWN_RETENTION: SignedDuration = SignedDuration::from_hours(1);
+/// Retention of instances that ended before they left the queue, and of full token buckets. A launcher whose clock is ahead would
+/// otherwise remove a bucket before it is full.
+const SHORT_RETENTION: SignedDuration = SignedDuration::from_hours(1);
 /// Time added to the start timeout before the service itself fails a start. The fleet has the same timeout, and its
 /// failure reason is more specific.
 const START_TIMEOUT_MARGIN: Duration = Duration::from_secs(60);
@@ -56,11 +57,11 @@ impl Launcher {
     /// and unused settings.
     async fn purge_unneeded_rows(&self) -> Result<(), LoopError> {
         let (store, now) = (&self.0.store, self.0.clock.now());
-        if let Ok(before) = now.checked_sub(WITHDRAWN_RETENTION) {
+        if let Ok(before) = now.checked_sub(SHORT_RETENTION) {
             log_purge(store.purge_withdrawn(before).await?, "instances that ended in the queue");
+            store.purge_gates(before).await?;
         }
         log_purge(store.purge_attention(now).await?, "hands and messages of classes that have ended");
-        store.purge_gates(now).await?;
         log_purge(store.purge_settings().await?, "unreferenced template settings");
         Ok(())
     }

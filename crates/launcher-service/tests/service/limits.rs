@@ -112,6 +112,23 @@ async fn repeated_launch_and_delete_is_refused_after_the_burst() {
 }
 
 #[tokio::test]
+async fn upkeep_of_a_launcher_whose_clock_is_ahead_permits_no_launch() {
+    let mut world = World::with(Limits { launch_rate: 1, launch_burst: 1, ..Limits::default() }).await;
+    let alice = caller("alice");
+    let template = world.launcher.create_template(&caller("admin"), &body("Course")).await.unwrap().template_id;
+    world.launcher.launch(&alice, template, &LaunchRequest::default()).await.unwrap();
+    let right = std::mem::take(&mut world.clock);
+    world.clock.advance(Duration::from_secs(1800));
+    world.kill().await;
+    world.upkeep_round().await;
+
+    world.clock = right;
+    world.kill().await;
+    let again = world.launcher.launch(&alice, template, &LaunchRequest::default()).await;
+    assert!(matches!(again, Err(ServiceError::TooManyLaunches { .. })));
+}
+
+#[tokio::test]
 async fn launch_terminated_in_queue_is_purged_early_but_stays_in_activity_log() {
     let mut world = World::with(Limits { max_concurrent_starts: 1, ..Limits::default() }).await;
     let (alice, admin) = (caller("alice"), caller("admin"));
