@@ -78,6 +78,7 @@ def rust(name, about, needs="", beside="", **options):
 
 # In the order in which they start: what measures or needs all processors first, then the longest first.
 TIERS = [
+    # It runs beside the build.
     Tier("lint", "formatting, shell scripts, Python, waits, workflows", "need_rust; need_command shellcheck shellcheck",
          "lint", cpus=0, check=True),
     Tier("build", "clippy; builds everything once, for all tiers below", "need_rust_tests",

@@ -79,7 +79,7 @@ class RepeatedRequest:
         self.thread.start()
 
     def go_on(self, visitor, url):
-        while not self.stopped.wait(0.2):  # pacing: the requests of one user
+        while not self.stopped.wait(0.05):  # pacing: the requests of one user
             try:
                 answer = visitor.request("GET", url)
             except Exception as error:
@@ -139,4 +139,4 @@ def test_proxy_secret_rotation_under_load_refuses_no_request(chain, echo):
         until("the old secrets to be refused", lambda: accepted(old) == [False, False])
         assert accepted(new) == [True, True]
         for one in asking:
-            one.go_on_until(10)
+            one.go_on_until(20)
