@@ -1,7 +1,7 @@
 """Runs the *.test.mjs files of this folder and of measured/ with Node's test runner, in a real Chromium.
 
-The files in measured/ are a tier of their own, beside which nothing runs. apps.test.mjs is a tier of its own, too. The tests in login/ and server/ belong to tiers that
-start the login chain.
+The files in measured/ are a tier of their own, beside which nothing runs. apps.test.mjs is a tier of its own, too. The tests
+in login/ and server/ belong to tiers that start the login chain.
 """
 
 import pathlib

@@ -95,12 +95,12 @@ impl Store {
         self.purge_batches(OLD_WITHDRAWN, PURGE_WITHDRAWN, before).await
     }
 
-    /// Removes the `launch_gate` rows of owners whose token bucket is full at this time. Returns how many.
-    pub async fn purge_gates(&self, now: Timestamp) -> Result<u64, StoreError> {
-        if query(FULL).bind(now.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
+    /// Removes the `launch_gate` rows of owners whose token bucket was full at this time. Returns how many.
+    pub async fn purge_gates(&self, at: Timestamp) -> Result<u64, StoreError> {
+        if query(FULL).bind(at.as_millisecond()).fetch_optional(&self.pool).await?.is_none() {
             return Ok(0);
         }
-        self.execute(query(PURGE_GATES).bind(now.as_millisecond())).await
+        self.execute(query(PURGE_GATES).bind(at.as_millisecond())).await
     }
 
     /// Removes old rows in batches, and returns their number. `old` returns a row while there are any.
