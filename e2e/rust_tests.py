@@ -2,7 +2,8 @@
 """Runs the tests of chosen crates with the test programs of `cargo test --workspace`.
 
 rust_tests.py run CRATE...: runs the tests of these crates, without the test programs that other tiers run (OWN_TIERS).
-rust_tests.py run CRATE:TARGET...: runs only this test program of the crate.
+rust_tests.py run CRATE:TARGET...: runs only this test program of the crate. For a repetition, TESTS_AGAIN has the tests to
+run instead, CRATE:TARGET::TEST, one a line.
 rust_tests.py covered CRATE...: fails if a crate that is not listed has tests, or if there is a warning. tiers.sh makes
 clippy a part of the build. Prints a note for each language that lacks texts.
 
@@ -65,10 +66,11 @@ def run_program(found):
     # Cargo starts tests in the crate's directory and sets these variables. Some tests depend on both. The test harness
     # prints the durations of tests only with options that a stable compiler permits by RUSTC_BOOTSTRAP.
     variables = {"CARGO_MANIFEST_DIR": str(directory), "CARGO_PKG_NAME": crate, "RUSTC_BOOTSTRAP": "1"}
+    again = [test.removeprefix(f"{crate}:{target}::") for test in os.environ.get("TESTS_AGAIN", "").splitlines()]
     # TEST_IDLE: the scheduling class `idle` gives the program only time that no other test uses. Not the build: others wait for it.
     prefix = ["chrt", "--idle", "0"] if os.environ.get("TEST_IDLE") else []
     done = subprocess.run(
-        [*prefix, program, "-Zunstable-options", "--report-time"], cwd=directory, env=os.environ | variables,
+        [*prefix, program, "-Zunstable-options", "--report-time", *(["--exact", *again] if again else [])], cwd=directory, env=os.environ | variables,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
     )
     output = done.stdout.decode(errors="replace")
@@ -81,15 +83,20 @@ def run_program(found):
 def record(program, output):
     """Appends a line of JSON for each test to the file that TEST_RECORD names. The CPU time of one test is unknown.
 
+    The output of a failed test is what the harness prints of it below `failures:`.
+
     An ignored test is a part of another one, which runs it in a process of its own.
     """
     if "TEST_RECORD" not in os.environ:
         return
     found = re.findall(r"^test (\S+)(?: - should panic)? \.\.\. (ok|FAILED).*?(?:<([\d.]+)s>)?$", output, re.M)
+    outputs = dict(re.findall(r"^---- (\S+) stdout ----\n(.*?)(?=^---- |^failures:$)", output, re.M | re.S))
     with open(os.environ["TEST_RECORD"], "a") as file:
         for name, outcome, seconds in found:
-            test = {"tier": os.environ["TEST_TIER"], "test": f"{program}::{name}", "outcome": "passed" if outcome == "ok" else "failed"}
-            file.write(json.dumps(test | {"seconds": float(seconds or 0), "cpu": None}) + "\n")
+            path = f"{program}::{name}"
+            test = {"tier": os.environ["TEST_TIER"], "test": path, "path": path, "outcome": "passed" if outcome == "ok" else "failed"}
+            test |= {"seconds": float(seconds or 0), "cpu": None, "output": outputs.get(name, "")[-4000:]}
+            file.write(json.dumps(test) + "\n")
 
 
 def covered(crates, programs, warnings, examples):

@@ -56,7 +56,7 @@ class Tier:
 
 
 def real(*words, **options):
-    """A tier of pytest on real systems."""
+    """A tier of tests on real systems."""
     return Tier(*words, repeats=True, **options)
 
 
@@ -111,9 +111,9 @@ TIERS = [
          "tests schemathesis e2e/schemathesis --numprocesses 2", cpus=0.8),
     real("podman", "workshops in containers of Podman: what differs from Docker", "need_engines",
          "server_tests podman podman e2e/containers", cpus=0.6),
-    Tier("engine_docker", "the container fleet and its client of the engine on Docker: the Rust tests", "need_engines",
+    real("engine_docker", "the container fleet and its client of the engine on Docker: the Rust tests", "need_engines",
          "engine_tests docker", cpus=0.7),
-    Tier("engine_podman", "the same tests on Podman", "need_engines", "engine_tests podman", cpus=0.7),
+    real("engine_podman", "the same tests on Podman", "need_engines", "engine_tests podman", cpus=0.7),
     real("kill9", "kill -9 at random moments, full disks, ends: nothing lost, duplicated or orphaned",
          "need_pytest; need_command git git", "tests kill9 e2e/kill9 --numprocesses 4", cpus=0.8),
     real("server", "one server for real: setup, login, upgrade, backup, restore", "need_browser; need_engines; e2e/server/live.sh needs",

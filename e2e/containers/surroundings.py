@@ -66,7 +66,8 @@ def http_server(address, port):
     async def answer(reader, writer):
         say("http", address, port, writer.get_extra_info("peername")[0])
         try:
-            async with asyncio.timeout(10):
+            # The client is a program of an engine, which may get little processor time.
+            async with asyncio.timeout(120):
                 head = await reader.readuntil(b"\r\n\r\n")
                 text = MATERIAL if head.startswith(b"GET /material.tar ") else f"this is {address}".encode()
                 writer.write(b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%b" % (len(text), text))

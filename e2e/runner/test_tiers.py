@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import rust_tests
 import tiers
 
 pytestmark = pytest.mark.scripts
@@ -66,7 +67,7 @@ def test_more_than_three_unstable_tests_fail_the_run(run, tests, status):
     assert run(tiers.real("real", "", "true", fails(*tests)))[0] == status
 
 
-def test_rust_tests_get_no_second_run(run):
+def test_test_without_real_systems_gets_no_second_run(run):
     assert run(tiers.Tier("real", "", "true", fails("a")))[0] == 1
 
 
@@ -111,3 +112,31 @@ def test_idle_tier_runs_beside_others_and_after_those_that_need_all_processors(r
         tiers.Tier("late", "", "true", "touch late", cpus=2),
     )
     assert run(*chosen)[0] == 0
+
+
+# A test program whose test `rules::b` fails if it runs beside another test.
+PROGRAM = """#!/bin/sh
+case "$*" in
+  *"--exact rules::b") echo "test rules::b ... ok <0.010s>" ;;
+  *) printf '%s\\n' "test rules::a ... ok <0.250s>" "test rules::b ... FAILED <0.010s>" "" failures: "" \\
+     "---- rules::b stdout ----" "it is late" "" failures: "    rules::b"; exit 101 ;;
+esac
+"""
+
+
+def test_failed_rust_test_is_recorded_with_its_output_and_repeated_alone(monkeypatch, tmp_path):
+    program, recorded = tmp_path / "program", tmp_path / "tests.jsonl"
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    monkeypatch.setenv("TEST_RECORD", str(recorded))
+    monkeypatch.setenv("TEST_TIER", "real")
+    found = ("fleet", "containers", tmp_path, str(program))
+    assert rust_tests.run_program(found) == "fleet: containers"
+    tests = {one["path"]: one for one in map(json.loads, recorded.read_text().splitlines())}
+    assert tests["fleet:containers::rules::a"]["outcome"] == "passed"
+    failed = tests["fleet:containers::rules::b"]
+    assert failed["outcome"] == "failed" and failed["output"] == "it is late\n\n"
+
+    monkeypatch.setenv("TESTS_AGAIN", failed["path"])
+    assert rust_tests.run_program(found) is None
+    assert json.loads(recorded.read_text().splitlines()[-1])["outcome"] == "passed"
