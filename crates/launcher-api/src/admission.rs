@@ -4,6 +4,7 @@
 //! A request keeps its reservation until the last byte of its response has left the program, so slow readers count too.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -13,6 +14,7 @@ use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 use http::header::CONTENT_TYPE;
 use http_body::{Frame, SizeHint};
 use launcher_domain::sync::lock;
@@ -22,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
+use crate::state::{AppState, Call};
 
 /// Request slots and memory in use. Clones share the counts.
 #[derive(Debug, Clone)]
@@ -292,6 +294,22 @@ impl Streams {
         };
         self.all.inc();
         Ok(OpenStream { all: self.all.clone(), _slot: slot })
+    }
+}
+
+impl OpenStream {
+    /// Passes events on until the server stops. The stream counts as open until it is dropped.
+    pub(crate) fn until_stop<S: Stream>(
+        self,
+        call: &Call,
+        events: S,
+    ) -> impl Stream<Item = Result<S::Item, Infallible>> + use<S> {
+        let stop = call.process.stop.clone().cancelled_owned();
+        events.take_until(stop).map(move |event| {
+            // This reference moves the stream's slot into the closure.
+            let _ = &self;
+            Ok(event)
+        })
     }
 }
 

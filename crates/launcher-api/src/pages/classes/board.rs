@@ -86,7 +86,6 @@ pub(crate) async fn stream(
     call: InClass<ReadClass>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let open = call.streams.open(&call.caller)?;
-    let stop = call.process.stop.clone().cancelled_owned();
     let (launcher, access) = (&call.launcher, &call.access);
     let changes = if access.allows(ClassAction::Watch) {
         launcher.watch_class(access).boxed()
@@ -99,12 +98,8 @@ pub(crate) async fn stream(
         });
         news.boxed()
     };
-    let changes = changes.map(move |()| {
-        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-        let _ = &open;
-        Ok(Event::default().event(CHANGED).data("changed"))
-    });
-    Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    let events = changes.map(|()| Event::default().event(CHANGED).data("changed"));
+    Ok(Sse::new(open.until_stop(&call, events)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 #[derive(Debug)]
