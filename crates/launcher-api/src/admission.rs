@@ -104,7 +104,7 @@ fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: Slot)
     let counted = if is_shared || bytes < LARGE_RESPONSE { 0 } else { bytes };
     // A response that is larger than the whole budget reserves the whole budget.
     match reserve(budget, counted.min(RESPONSE_BYTES)) {
-        Ok(memory) => response.map(|body| Body::new(GuardedBody::new(body, (in_flight, memory)))),
+        Ok(memory) => response.map(|body| Body::new(GuardedBody { body, guard: Arc::new((in_flight, memory)) })),
         Err(problem) => problem.into_response(),
     }
 }
@@ -153,33 +153,30 @@ impl Drop for Slot {
     }
 }
 
+/// Slot and memory of a response.
+type Guard = Arc<(Slot, Option<OwnedSemaphorePermit>)>;
+
 /// A body that keeps a guard until the server has written its last byte. Dropping the guard at the end of the body would
 /// be too early, because the server still queues bytes then.
 #[derive(Debug)]
-struct GuardedBody<G> {
+struct GuardedBody {
     body: Body,
-    guard: Arc<G>,
+    guard: Guard,
 }
 
 /// Bytes of the body, which keep the guard until the server has written them.
-struct GuardedBytes<G> {
+struct GuardedBytes {
     bytes: Bytes,
-    _guard: Arc<G>,
+    _guard: Guard,
 }
 
-impl<G> GuardedBody<G> {
-    fn new(body: Body, guard: G) -> Self {
-        Self { body, guard: Arc::new(guard) }
-    }
-}
-
-impl<G> AsRef<[u8]> for GuardedBytes<G> {
+impl AsRef<[u8]> for GuardedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl<G: Send + Sync + 'static> HttpBody for GuardedBody<G> {
+impl HttpBody for GuardedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
