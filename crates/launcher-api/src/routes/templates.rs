@@ -123,7 +123,7 @@ pub(crate) async fn update_template(
     let mut expected_version = if_match.expected_version(&manager, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
         let current = manager.launcher.template(&manager.caller, id).await?;
-        expected_version = written_version(&mut body, current, true, expected_version)?;
+        expected_version = written_version(&mut body, current, expected_version)?;
     }
     let update = TemplateUpdate { body, expected_version };
     Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, true))
@@ -167,12 +167,11 @@ pub(super) fn changed(template: Template, shows_all: bool) -> Changed {
 pub(super) fn written_version(
     body: &mut JsonObject,
     current: Template,
-    shows_all: bool,
     expected: Option<i64>,
 ) -> Result<Option<i64>, Problem> {
     let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
     let version = expected.or_else(|| names_version.then_some(current.version));
-    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, shows_all)))?;
+    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, true)))?;
     Ok(version)
 }
 
@@ -472,21 +471,11 @@ impl WorkshopTemplateResponse {
     }
 }
 
-named_schema! {
-    WorkshopTemplateResponse = "WorkshopTemplateResponse"
-}
-named_schema! {
-    type TemplateBody = "WorkshopTemplateBody"
-}
-named_schema! {
-    type TemplateReplacement = "WorkshopTemplateReplacement"
-}
-named_schema! {
-    type TemplatePatch = "WorkshopTemplatePatch"
-}
-named_schema! {
-    type MaterialCheckBody = "MaterialCheckBody"
-}
+named_schema!(WorkshopTemplateResponse = "WorkshopTemplateResponse");
+named_schema!(type TemplateBody = "WorkshopTemplateBody");
+named_schema!(type TemplateReplacement = "WorkshopTemplateReplacement");
+named_schema!(type TemplatePatch = "WorkshopTemplatePatch");
+named_schema!(type MaterialCheckBody = "MaterialCheckBody");
 
 pub(crate) fn template_schemas() -> [(&'static str, Value); 5] {
     [
