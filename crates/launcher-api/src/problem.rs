@@ -346,11 +346,6 @@ impl Serialize for ProblemCode {
 }
 
 impl ProblemCode {
-    /// Returns the kind of problem with this code.
-    pub(crate) fn parse(code: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == code)
-    }
-
     /// Returns the code in responses, in kebab-case.
     pub(crate) fn as_str(self) -> &'static str {
         self.entry().code

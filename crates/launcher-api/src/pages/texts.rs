@@ -224,9 +224,8 @@ impl Language {
 
     /// Returns the title and the text of an error page. `detail` is the problem's own text, used for problems without a
     /// message.
-    pub(crate) fn error(self, code: &str, detail: String) -> (Text, Text) {
-        let page = ProblemCode::parse(code).and_then(|problem| problem.entry().page).unwrap_or(code);
-        let key = format!("error-{page}");
+    pub(crate) fn error(self, code: ProblemCode, detail: String) -> (Text, Text) {
+        let key = format!("error-{}", code.entry().page.unwrap_or(code.as_str()));
         if self.has(&key) {
             (self.text(&key), self.attribute(&key, "text"))
         } else {
