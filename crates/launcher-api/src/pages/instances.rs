@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::brand::Brand;
 use crate::extract::InstanceName;
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
+use crate::pages::view::{SnapshotView, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, page, paths, workshops,
 };
@@ -47,7 +47,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         t: visitor.t,
         shell: visitor.shell(""),
         workshop: WorkshopView { snapshot, ..WorkshopView::new(&visitor, &listed) },
-        now: machine_now(visitor.launcher.clock()),
+        now: visitor.machine_now(),
         live: false,
         return_to: paths::instance(&k8s_name),
     };

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{FailureReason, FieldError, FilesAtEnd, MaterialFinding, SnapshotFailure, StartStep, TextKey};
+use launcher_domain::{
+    FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialFinding, SnapshotFailure, StartStep, TextKey,
+};
 use launcher_service::{InstanceCount, ListedInstance};
 
 use crate::pages::roster::{MAX_ENTRIES, RosterError, Unreadable};
@@ -94,6 +96,10 @@ impl Language {
         self.text(&key.replace("{}", name))
     }
 
+    pub(crate) fn state_name(self, state: InstanceState) -> Text {
+        self.named("state-{}", state.as_str())
+    }
+
     /// Returns the name of an instance's state, with the queue position or the start step if known. `progress` is the
     /// progress of the step.
     pub(crate) fn state(
@@ -101,7 +107,7 @@ impl Language {
         ListedInstance { instance, queue_position, .. }: &ListedInstance,
         progress: Option<u32>,
     ) -> String {
-        let name = self.named("state-{}", instance.state.as_str());
+        let name = self.state_name(instance.state);
         match (*queue_position, instance.report.start_step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
             (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
@@ -259,7 +265,7 @@ impl Language {
 
 #[cfg(test)]
 mod tests {
-    use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState};
+    use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode};
 
     use super::*;
 

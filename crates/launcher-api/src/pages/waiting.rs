@@ -12,7 +12,7 @@ use serde::Deserialize;
 
 use crate::extract::{InstanceName, is_idempotency_key};
 use crate::pages::html::htmx_reload;
-use crate::pages::view::{WorkshopView, machine_now};
+use crate::pages::view::WorkshopView;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths, workshops};
 use crate::state::AppState;
 
@@ -89,7 +89,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         opens_in: opens_in(&visitor, &listed),
         message: message(&visitor, &listed).await?,
         workshop,
-        now: machine_now(launcher.clock()),
+        now: visitor.machine_now(),
     };
     page(&waiting)
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::pages::classes::path_of;
 use crate::pages::forms::AfterQuery;
-use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView, machine_now};
+use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView};
 use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, notices, page, page_with};
 use crate::permission::{ListAllInstances, allows};
 
@@ -200,7 +200,7 @@ impl List {
             ended: just_ended(visitor, &workshops).await?,
             workshops,
             more,
-            now: machine_now(visitor.launcher.clock()),
+            now: visitor.machine_now(),
             live: true,
             return_to: "/",
         })

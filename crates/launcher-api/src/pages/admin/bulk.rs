@@ -245,7 +245,7 @@ impl Outcome {
         done: Result<ListedInstance, ServiceError>,
     ) -> Self {
         let (text, until) = match (&done, action) {
-            (Ok(listed), Action::End) => (t.named("state-{}", listed.instance.state.as_str()), None),
+            (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
             (Ok(_), Action::Restart) => (t.text("restart-requested"), None),
             (Ok(listed), Action::Extend | Action::ExtendBeyond) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {

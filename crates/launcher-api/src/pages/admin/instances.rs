@@ -10,7 +10,7 @@ use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::admin::bulk::outdated;
-use crate::pages::view::{Choice, WorkshopView, machine_now};
+use crate::pages::view::{Choice, WorkshopView};
 use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 
@@ -93,7 +93,7 @@ pub(crate) async fn show(
         },
         more: last.map(|last| query.address(&query.sort, Some(&order.cursor(&last.instance)))),
         more_label: if order == SortOrder::NEWEST { t.text("older") } else { t.text("more") },
-        now: machine_now(launcher.clock()),
+        now: visitor.machine_now(),
         filter: query,
     };
     page(&instances)
@@ -142,7 +142,7 @@ fn path_and_query(uri: &Uri) -> String {
 
 fn states(t: Language, chosen: &str) -> Vec<Choice> {
     let named = [("", t.text("not-ended")), ("ended", t.text("everything-ended")), ("all", t.text("every-state"))];
-    let single = InstanceState::ALL.map(|state| (state.as_str(), t.named("state-{}", state.as_str())));
+    let single = InstanceState::ALL.map(|state| (state.as_str(), t.state_name(state)));
     named.into_iter().chain(single).map(|(value, label)| choice(value, &label, chosen)).collect()
 }
 
