@@ -274,11 +274,7 @@ impl Choices {
     fn options(&self, t: Language, chosen: &str) -> Vec<Choice> {
         let entries = (self.entries)(t);
         let selected = entries.iter().position(|(value, _)| *value == chosen).unwrap_or(0);
-        let option = |(index, (value, label)): (usize, (&str, Text))| Choice {
-            value: value.to_owned(),
-            label: label.into_owned(),
-            selected: index == selected,
-        };
+        let option = |(index, (value, label)): (usize, (&str, Text))| Choice::new(value, label, index == selected);
         entries.into_iter().enumerate().map(option).collect()
     }
 }
