@@ -82,11 +82,10 @@ fn board(t: Language) -> Board {
     Board {
         path: String::new(),
         all: rows.len(),
-        counts: counts(t, &rows),
+        counts: counts(&rows),
         rows,
         search: String::new(),
         standings: Vec::new(),
-        absent: Standing::Absent.text(t),
         can_manage: false,
         can_end: true,
     }
