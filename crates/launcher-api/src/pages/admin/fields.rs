@@ -4,6 +4,7 @@
 use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::template::{Icon, TAG_SEPARATORS};
 use launcher_domain::{AppType, AtExpiry, FieldError, SecurityProfile, StorageKind, TextKey};
+use launcher_service::to_yaml;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
 
@@ -329,7 +330,7 @@ impl Codec {
             Self::Tags => read::<Vec<String>>(value).join(", "),
             Self::Words => lines::from_words(&read::<Vec<String>>(value)),
             Self::Lines => read::<Vec<String>>(value).join("\n"),
-            Self::PodTemplate => value.as_object().map(yaml::format).unwrap_or_default(),
+            Self::PodTemplate => value.as_object().map(to_yaml).unwrap_or_default(),
             Self::Setting(setting) => setting.text(value).unwrap_or_default(),
             Self::Checkbox if read(value) => "yes".to_owned(),
             Self::Checkbox => String::new(),
