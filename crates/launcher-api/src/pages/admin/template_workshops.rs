@@ -275,13 +275,12 @@ pub(crate) async fn confirm_maximum(
         title: t.with_one("maximum-title", "name", name).into(),
         question: t.with("maximum-question", [("count", count.into()), ("longest", longest.into())]),
         warning: t.with_one("maximum-warning", "name", name).into(),
-        owner: None,
         action: format!("/admin/templates/{id}/maximum"),
-        fields: Vec::new(),
         button: t.text("maximum-button"),
         button_class: "button-main",
         cancel: t.text("maximum-cancel"),
         return_to: query.path().as_str().to_owned(),
+        ..Question::default()
     };
     confirm(&visitor, "admin-templates", ask)
 }

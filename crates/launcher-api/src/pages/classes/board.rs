@@ -321,13 +321,12 @@ pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceN
         title: t.text("end"),
         question: t.with_one("end-of-member-question", "name", name.as_str()),
         warning: t.text("end-of-member-warning"),
-        owner: None,
         action: format!("{room}/instances/{name}/end"),
-        fields: Vec::new(),
         button: t.text("end"),
         button_class: "button-danger",
         cancel: t.text("cancel"),
         return_to: room,
+        ..Question::default()
     };
     confirm(&visitor, "classes", ask)
 }

@@ -83,13 +83,12 @@ pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): Memb
         title: t.text("remove-member"),
         question: t.with_one("remove-member-question", "email", email.as_str()),
         warning: t.text("remove-member-warning"),
-        owner: None,
         action: format!("{room}/members/{}/remove", encoded(&email)),
-        fields: Vec::new(),
         button: t.text("remove-member"),
         button_class: "button-danger",
         cancel: t.text("cancel"),
         return_to: room,
+        ..Question::default()
     };
     confirm(&visitor, "classes", ask)
 }
