@@ -26,7 +26,6 @@ pub(crate) struct News {
     pub(super) can_send: bool,
 }
 
-/// The current message of a class.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) text: String,
@@ -64,9 +63,7 @@ impl News {
             can_send: access.allows(ClassAction::SendMessage),
         })
     }
-}
 
-impl News {
     /// Returns a raised hand and a message for the guide.
     pub(super) fn example(visitor: &Visitor) -> Self {
         let (t, now) = (visitor.t, visitor.launcher.clock().now());
