@@ -154,10 +154,6 @@ impl Language {
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
     }
 
-    pub(crate) fn product_version(self, version: &str) -> String {
-        self.with_one("product-version", "version", version.to_owned())
-    }
-
     /// Names the author of a template; `None` for a template that no person wrote.
     pub(crate) fn created_by(self, email: Option<&str>) -> String {
         let author = email.map_or_else(|| self.text("editor-the-service"), |email| email.to_owned().into());
