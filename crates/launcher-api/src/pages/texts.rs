@@ -27,15 +27,12 @@ impl Language {
         let seconds = seconds.max(0);
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
         let counted = |(key, count): (&str, i64)| self.with(key, [("count", count.into())]);
-        let parts: Vec<String> = [("days", days), ("hours", hours), ("minutes", minutes)]
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(counted)
-            .collect();
-        let joined = parts
-            .into_iter()
-            .reduce(|first, second| self.with("duration-joined", [("first", first.into()), ("second", second.into())]));
-        joined.unwrap_or_else(|| counted(("seconds", seconds)))
+        let parts =
+            [("days", days), ("hours", hours), ("minutes", minutes)].into_iter().filter(|(_, count)| *count > 0);
+        let joined = |first: String, second: String| {
+            self.with("duration-joined", [("first", first.into()), ("second", second.into())])
+        };
+        parts.map(counted).reduce(joined).unwrap_or_else(|| counted(("seconds", seconds)))
     }
 
     /// Formats the time for which files are saved, in words.

@@ -361,9 +361,8 @@ impl Codec {
     pub(super) fn kind(self, t: Language, text: &str) -> Kind {
         match self {
             Self::Title | Self::Tags => Kind::Text("auto"),
-            Self::Code | Self::Text | Self::Duration | Self::Cpu | Self::Memory => Kind::Text("ltr"),
+            Self::Code | Self::Text | Self::Duration | Self::Cpu | Self::Memory | Self::Number => Kind::Text("ltr"),
             Self::Integer | Self::Setting(Setting::Gpus) => Kind::Number,
-            Self::Number => Kind::Text("ltr"),
             Self::Prose => Kind::Prose,
             // The form adds the rows.
             Self::Rows(_) => Kind::Rows(RowsView::default()),

@@ -137,10 +137,7 @@ impl List {
     pub(super) fn rows(&self, value: &Value) -> Vec<Row> {
         let row = |entry: &Value| {
             let text = |column: &Column| {
-                entry
-                    .get(column.name)
-                    .map(|value| (column.name, column.codec.format(value)))
-                    .unwrap_or((column.name, String::new()))
+                (column.name, entry.get(column.name).map(|value| column.codec.format(value)).unwrap_or_default())
             };
             self.columns.iter().map(text).collect()
         };
