@@ -76,7 +76,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// Sets status and headers, and attaches the problem as an extension; `middleware::problems` writes the body.
+    /// Sets status and headers, and attaches the problem as an extension; `middleware::render` writes the body.
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
         if let Some(seconds) = self.retry_after {

@@ -80,7 +80,6 @@ impl ListQuery {
         Ok(self.read("state", read, "must be live, ended, all, or the name of a state")?.unwrap_or_default())
     }
 
-    /// Reads the parameter `format` of a download.
     pub(crate) fn format(&mut self) -> Result<ArchiveFormat, Problem> {
         let read = |text: &str| match text {
             "tar.gz" => Some(ArchiveFormat::TarGz),
@@ -210,7 +209,6 @@ pub(crate) fn list_page<T, Id: PageCursor, R: Serialize>(
     (link, Json(rows.into_iter().map(response).collect::<Vec<_>>())).into_response()
 }
 
-/// Returns the value of a part of the path.
 pub(crate) async fn path_part<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let Path(values) = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.ok()?;
     values.into_iter().find(|(part, _)| part == name).map(|(_, value)| value)

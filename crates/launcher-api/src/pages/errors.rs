@@ -144,7 +144,6 @@ fn has_page(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
-/// An error page for an unauthenticated request.
 #[derive(Debug, Template)]
 #[template(path = "unauthenticated.html")]
 struct UnauthenticatedPage {

@@ -222,7 +222,6 @@ struct LaunchPage {
     ignored: String,
 }
 
-/// Saved files with which a workshop starts.
 #[derive(Debug)]
 struct LaunchFiles {
     snapshot_id: Uuid,

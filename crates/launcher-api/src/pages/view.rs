@@ -33,7 +33,6 @@ pub(crate) struct Notice {
     pub(crate) blockers: Option<Blockers>,
 }
 
-/// Workshops that prevent a launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Blockers {
     pub(crate) workshops: Vec<WorkshopView>,

@@ -237,7 +237,6 @@ impl List {
         Self { text, error: None, addresses: addresses.join("\n"), groups }
     }
 
-    /// Returns true if the folded form is open.
     fn is_open(&self) -> bool {
         !self.text.is_empty()
     }

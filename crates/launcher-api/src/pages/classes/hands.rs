@@ -12,7 +12,6 @@ use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
 
-/// News of a class for one reader.
 #[derive(Debug)]
 pub(crate) struct News {
     pub(super) path: String,

@@ -134,7 +134,6 @@ pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form
     }
 }
 
-/// `POST /classes/{class}/join-link/revoke`: revokes the link.
 pub(crate) async fn revoke(visitor: InClass<ManageMembers, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.revoke_join_link(&visitor.access).await?;
     Ok(forms::redirect(&path(&visitor.access)))
