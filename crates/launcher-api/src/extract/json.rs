@@ -14,6 +14,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, S
 use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
+use super::{escaped, unescaped};
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 
@@ -145,7 +146,7 @@ fn typed<T: RequestBody>(mut value: Value) -> Result<T, Vec<FieldError>> {
         };
         let message = error.inner().to_string();
         let pointer = json_pointer(error.path(), &message);
-        let field = pointer.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let field = unescaped(pointer.split('/').nth(1).unwrap_or_default());
         let is_reported = |error: &FieldError| error.pointer.split('/').nth(1) == pointer.split('/').nth(1);
         if !errors.iter().any(is_reported) {
             errors.push(FieldError::new(pointer, FieldRule::of_serde(&message)));
@@ -165,7 +166,7 @@ fn json_pointer(path: &serde_path_to_error::Path, message: &str) -> String {
     if let Some((name, _)) = named.filter(|(name, _)| segments.last().is_none_or(|last| last != name)) {
         segments.push(name.to_owned());
     }
-    segments.iter().map(|segment| format!("/{}", segment.replace('~', "~0").replace('/', "~1"))).collect()
+    segments.iter().map(|segment| format!("/{}", escaped(segment))).collect()
 }
 
 fn segment(segment: &Segment) -> Option<String> {

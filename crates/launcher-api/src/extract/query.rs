@@ -14,6 +14,7 @@ use launcher_service::{ActivityFilter, ArchiveFormat, Page, SearchText, StateFil
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::escaped;
 use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
 use crate::state::Call;
@@ -135,11 +136,8 @@ impl ListQuery {
     pub(crate) fn finish(self, call: &Call, path: &str) -> Result<ListPath, Problem> {
         match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
             Some((name, _)) => {
-                let pointer = name.replace('~', "~0").replace('/', "~1");
-                Err(Problem::invalid_parameter(
-                    &pointer,
-                    format!("is unknown; the known parameters are {}", self.taken.join(", ")),
-                ))
+                let detail = format!("is unknown; the known parameters are {}", self.taken.join(", "));
+                Err(Problem::invalid_parameter(&escaped(name), detail))
             }
             None => {
                 let kept = self.pairs.into_iter().filter(|(name, _)| name != "cursor").collect();

@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, etag, idempotency_key,
-    is_unchanged, list_page,
+    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, escaped, etag,
+    idempotency_key, is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageTemplates, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
@@ -193,7 +193,7 @@ fn patched(before: &Template, mut patch: JsonObject) -> Result<JsonObject, Probl
 fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
     let unknown = |known: &Value, patch: &JsonObject, start: &str| -> Vec<FieldError> {
         let names = patch.keys().filter(|name| known.get(name.as_str()).is_none());
-        let pointer = |name: &String| format!("{start}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = |name: &String| format!("{start}/{}", escaped(name));
         let fields = known.as_object().into_iter().flatten().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
         let rule = || FieldRule::FieldUnknown { fields: fields.clone() };
         names.map(|name| FieldError::new(pointer(name), rule())).collect()

@@ -8,6 +8,7 @@ use launcher_service::to_yaml;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
 
+use crate::extract::unescaped;
 use crate::pages::admin::form::{RowsView, SizeCard};
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::admin::rows::{self, List};
@@ -353,7 +354,7 @@ impl Codec {
             (Self::Words, Ok(number)) => numbered("editor-wrong-word", number, wrong),
             // The pointer as a whole: its parts are names of Kubernetes.
             (Self::PodTemplate, _) => format!("/{rest}: {wrong}"),
-            _ => format!("{}: {wrong}", rest.replace("~1", "/").replace("~0", "~")),
+            _ => format!("{}: {wrong}", unescaped(rest)),
         }
     }
 
