@@ -4,6 +4,7 @@
 //! A request keeps its reservation until the last byte of its response has left the program, so slow readers count too.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
@@ -13,6 +14,7 @@ use axum::extract::{DefaultBodyLimit, MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
+use futures_util::{Stream, StreamExt};
 use http::header::CONTENT_TYPE;
 use http_body::{Frame, SizeHint};
 use launcher_domain::sync::lock;
@@ -22,7 +24,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::identity::Identity;
 use crate::problem::{Problem, ProblemCode};
-use crate::state::AppState;
+use crate::state::{AppState, Call};
 
 /// Request slots and memory in use. Clones share the counts.
 #[derive(Debug, Clone)]
@@ -102,7 +104,7 @@ fn hold_until_sent(budget: &Arc<Semaphore>, response: Response, in_flight: Slot)
     let counted = if is_shared || bytes < LARGE_RESPONSE { 0 } else { bytes };
     // A response that is larger than the whole budget reserves the whole budget.
     match reserve(budget, counted.min(RESPONSE_BYTES)) {
-        Ok(memory) => response.map(|body| Body::new(GuardedBody::new(body, (in_flight, memory)))),
+        Ok(memory) => response.map(|body| Body::new(GuardedBody { body, guard: Arc::new((in_flight, memory)) })),
         Err(problem) => problem.into_response(),
     }
 }
@@ -151,33 +153,30 @@ impl Drop for Slot {
     }
 }
 
+/// Slot and memory of a response.
+type Guard = Arc<(Slot, Option<OwnedSemaphorePermit>)>;
+
 /// A body that keeps a guard until the server has written its last byte. Dropping the guard at the end of the body would
 /// be too early, because the server still queues bytes then.
 #[derive(Debug)]
-struct GuardedBody<G> {
+struct GuardedBody {
     body: Body,
-    guard: Arc<G>,
+    guard: Guard,
 }
 
 /// Bytes of the body, which keep the guard until the server has written them.
-struct GuardedBytes<G> {
+struct GuardedBytes {
     bytes: Bytes,
-    _guard: Arc<G>,
+    _guard: Guard,
 }
 
-impl<G> GuardedBody<G> {
-    fn new(body: Body, guard: G) -> Self {
-        Self { body, guard: Arc::new(guard) }
-    }
-}
-
-impl<G> AsRef<[u8]> for GuardedBytes<G> {
+impl AsRef<[u8]> for GuardedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl<G: Send + Sync + 'static> HttpBody for GuardedBody<G> {
+impl HttpBody for GuardedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -292,6 +291,22 @@ impl Streams {
         };
         self.all.inc();
         Ok(OpenStream { all: self.all.clone(), _slot: slot })
+    }
+}
+
+impl OpenStream {
+    /// Passes events on until the server stops. The stream counts as open until it is dropped.
+    pub(crate) fn until_stop<S: Stream>(
+        self,
+        call: &Call,
+        events: S,
+    ) -> impl Stream<Item = Result<S::Item, Infallible>> + use<S> {
+        let stop = call.process.stop.clone().cancelled_owned();
+        events.take_until(stop).map(move |event| {
+            // This reference moves the stream's slot into the closure.
+            let _ = &self;
+            Ok(event)
+        })
     }
 }
 

@@ -27,7 +27,7 @@ pub(crate) const STYLE: &[u8] = include_bytes!("../assets/app.css");
 pub(crate) const ICON: &[u8] = include_bytes!("../assets/icon.svg");
 pub(crate) const CSS: &str = "text/css; charset=utf-8";
 pub(crate) const SVG: &str = "image/svg+xml";
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
+pub(crate) const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// htmx, its extension for event streams, and the pages' own scripts. They are one file because htmx starts when it
 /// loads, and would ignore an extension that loads later.

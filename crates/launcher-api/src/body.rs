@@ -3,7 +3,7 @@
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -36,22 +36,12 @@ struct Timed {
     deadline: Pin<Box<Sleep>>,
 }
 
-impl Bounded {
-    fn new(body: Body) -> Self {
-        Self(Arc::new(Mutex::new(Timed { body, deadline: Box::pin(tokio::time::sleep(TIMEOUT)) })))
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Timed> {
-        lock(&self.0)
-    }
-}
-
 impl HttpBody for Bounded {
     type Data = Bytes;
     type Error = axum::Error;
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        let mut timed = self.lock();
+        let mut timed = lock(&self.0);
         if timed.deadline.as_mut().poll(cx).is_ready() {
             return Poll::Ready(Some(Err(axum::Error::new(io::Error::from(io::ErrorKind::TimedOut)))));
         }
@@ -59,11 +49,11 @@ impl HttpBody for Bounded {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.lock().body.is_end_stream()
+        lock(&self.0).body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.lock().body.size_hint()
+        lock(&self.0).body.size_hint()
     }
 }
 
@@ -77,7 +67,8 @@ pub(crate) async fn bounded(request: Request, next: Next) -> Response {
     // A client that waits for `100 Continue` sends no body after a refusal, so there is nothing to drain.
     let waits = request.headers().contains_key(EXPECT);
     let (parts, body) = request.into_parts();
-    let body = Bounded::new(body);
+    let timed = Timed { body, deadline: Box::pin(tokio::time::sleep(TIMEOUT)) };
+    let body = Bounded(Arc::new(Mutex::new(timed)));
     let response = next.run(Request::from_parts(parts, Body::new(body.clone()))).await;
     let refused = response.status().is_client_error() || response.status().is_server_error();
     if refused && !waits && !body.is_end_stream() {

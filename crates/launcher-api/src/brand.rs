@@ -39,7 +39,6 @@ pub struct Logo {
 }
 
 impl Logo {
-    /// Reads a logo from a file.
     fn read(path: &str) -> Result<Self, String> {
         let content = std::fs::read(path).map_err(|error| format!("the file cannot be read: {error}"))?;
         if content.len() > MAX_LOGO {

@@ -4,10 +4,20 @@ mod headers;
 mod json;
 mod query;
 
-pub(crate) use crate::extract::headers::{IfMatch, etag, is_unchanged};
-pub(crate) use crate::extract::query::{
-    InstanceName, JoinCode, MemberEmail, SnapshotId, TemplateId, VolumeName, path_part,
+pub(crate) use headers::{
+    IfMatch, LONGEST_KEY, etag, idempotency_key, is_idempotency_key, is_unchanged, last_event_id,
 };
-pub(crate) use headers::{LONGEST_KEY, idempotency_key, is_idempotency_key, last_event_id};
 pub(crate) use json::{Json, MergePatch, OptionalJson, RequestBody};
-pub(crate) use query::{ListQuery, MAX_LIMIT, list_page};
+pub(crate) use query::{
+    InstanceName, JoinCode, ListQuery, MAX_LIMIT, MemberEmail, SnapshotId, TemplateId, VolumeName, list_page, path_part,
+};
+
+/// Escapes a name for a JSON pointer (RFC 6901).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}
+
+/// Returns the name in a segment of a JSON pointer.
+pub(crate) fn unescaped(segment: &str) -> String {
+    segment.replace("~1", "/").replace("~0", "~")
+}

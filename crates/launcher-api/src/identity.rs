@@ -1,15 +1,14 @@
 //! The identity of the caller. The middleware reads it once per request, before any other part of the request. It
 //! refuses identity headers without a valid proxy secret.
 
-use std::iter::Map;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
+use http::HeaderMap;
 use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::identity::{IdentityError, TrustedHeader};
 use launcher_domain::{Caller, EmailAddress, ProxySecret};
 
@@ -61,22 +60,8 @@ pub(crate) fn identify(
     if let Some(email) = settings.bypass() {
         return Ok(email.clone());
     }
-    settings.trusted_auth_header.read_verified(proxy_secret, Lines(headers))
-}
-
-/// The header lines of a request, which can be iterated several times.
-#[derive(Debug, Clone, Copy)]
-struct Lines<'a>(&'a HeaderMap);
-
-type Line<'a> = (&'a [u8], &'a [u8]);
-
-impl<'a> IntoIterator for Lines<'a> {
-    type Item = Line<'a>;
-    type IntoIter = Map<http::header::Iter<'a, HeaderValue>, fn((&'a HeaderName, &'a HeaderValue)) -> Line<'a>>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.0.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes()))
-    }
+    let lines: Vec<_> = headers.iter().map(|(name, value)| (name.as_str().as_bytes(), value.as_bytes())).collect();
+    settings.trusted_auth_header.read_verified(proxy_secret, lines.iter().copied())
 }
 
 /// Returns the login provider's name for the caller. Returns `None` if the trusted header is not the default: the auth

@@ -15,10 +15,11 @@ use http::{HeaderName, HeaderValue};
 use launcher_domain::messages::ErrorChain;
 use tower_http::catch_panic::CatchPanicLayer;
 
+use crate::pages::Asked;
 use crate::problem::{PROBLEM_JSON, Problem, ProblemDocument};
 use crate::request_id::RequestId;
 use crate::state::AppState;
-use crate::{admission, body, compression, guard, identity, pages, request_id};
+use crate::{admission, body, compression, guard, identity, request_id};
 
 /// Wraps a router in all middleware. A request passes the list from bottom to top, its response from top to bottom.
 pub(crate) fn apply(router: Router, state: &AppState) -> Router {
@@ -32,7 +33,6 @@ pub(crate) fn apply(router: Router, state: &AppState) -> Router {
         .layer(from_fn_with_state(with(), guard::reject_unknown_host))
         .layer(CatchPanicLayer::custom(panicked))
         .layer(from_fn_with_state(with(), render))
-        .layer(from_fn_with_state(with(), pages::as_pages))
         // Compresses the documents and pages of problems. All other texts are compressed already.
         .layer(from_fn(compression::compress))
         .layer(from_fn(body::bounded))
@@ -70,14 +70,19 @@ async fn add_security_headers(State(state): State<AppState>, request: Request, n
     response
 }
 
-/// Writes the body of a problem, and logs its internal cause.
+/// Writes the body of a problem, and logs its internal cause. An error outside of the API becomes a page.
 async fn render(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let request_id = request.extensions().get::<RequestId>().cloned().unwrap_or_default();
+    let asked = if state.settings.is_api(request.uri().path()) { None } else { Some(Asked::of(&request)) };
     let mut response = next.run(request).await;
-    let Some(problem) = response.extensions_mut().remove::<Problem>() else { return response };
-    if let Some(cause) = problem.cause() {
+    let problem = response.extensions_mut().remove::<Problem>();
+    if let Some((problem, cause)) = problem.as_ref().and_then(|problem| Some((problem, problem.cause()?))) {
         tracing::error!(code = problem.code.as_str(), cause = %ErrorChain(cause), "request failed, answering with an error");
     }
+    if let Some(asked) = asked {
+        return asked.answer(&state, response, problem, request_id.as_str());
+    }
+    let Some(problem) = problem else { return response };
     let document = ProblemDocument::new(&problem, &state.settings.base_path, request_id.as_str());
     let body = serde_json::to_vec(&document).unwrap_or_default();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));

@@ -35,7 +35,7 @@ mod workshops;
 use axum::Router;
 use axum::routing::{MethodRouter, delete, get, post, put};
 
-pub(crate) use errors::as_pages;
+pub(crate) use errors::Asked;
 pub use language::domain_messages;
 pub use stopped::{StoppedWorkshop, StoppedWorkshops};
 

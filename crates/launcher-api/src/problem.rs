@@ -76,7 +76,7 @@ impl Problem {
 }
 
 impl IntoResponse for Problem {
-    /// Sets status and headers, and attaches the problem as an extension; `middleware::problems` writes the body.
+    /// Sets status and headers, and attaches the problem as an extension; `middleware::render` writes the body.
     fn into_response(self) -> Response {
         let mut response = self.code.status().into_response();
         if let Some(seconds) = self.retry_after {
@@ -346,11 +346,6 @@ impl Serialize for ProblemCode {
 }
 
 impl ProblemCode {
-    /// Returns the kind of problem with this code.
-    pub(crate) fn parse(code: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|kind| kind.as_str() == code)
-    }
-
     /// Returns the code in responses, in kebab-case.
     pub(crate) fn as_str(self) -> &'static str {
         self.entry().code

@@ -35,11 +35,8 @@ impl RequestId {
     /// Returns the id that the request's header contains if it is valid, else a random id. The layer of `tower-http` keeps
     /// every id of a client.
     fn of(headers: &HeaderMap, entropy: &dyn Entropy) -> Self {
-        let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok());
-        if let Some(id) = requested.filter(|id| is_valid(id)) {
-            return Self(id.to_owned());
-        }
-        Self(random_hex::<RANDOM_BYTES>(entropy))
+        let requested = headers.get(X_REQUEST_ID).and_then(|value| value.to_str().ok()).filter(|id| is_valid(id));
+        Self(requested.map_or_else(|| random_hex::<RANDOM_BYTES>(entropy), str::to_owned))
     }
 }
 

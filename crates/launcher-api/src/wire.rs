@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::fmt;
 
 use jiff::Timestamp;
 use launcher_domain::{
@@ -75,14 +74,13 @@ named! {
 /// Gives a type a name in the document. The document replaces the placeholder schema by one that the builder cannot
 /// express.
 macro_rules! named_schema {
-    ($(#[$about:meta])* type $type:ident = $name:literal) => {
-        $(#[$about])*
+    (type $type:ident = $name:literal) => {
         #[derive(Debug)]
         pub(crate) enum $type {}
 
         $crate::wire::named_schema! { $type = $name }
     };
-    ($(#[$about:meta])* $type:ident = $name:literal) => {
+    ($type:ident = $name:literal) => {
         impl utoipa::PartialSchema for $type {
             fn schema() -> utoipa::openapi::RefOr<utoipa::openapi::Schema> {
                 utoipa::openapi::schema::ObjectBuilder::new().into()
@@ -151,12 +149,6 @@ impl<'de> Deserialize<'de> for GivenParameters {
 }
 
 struct GivenValue(String);
-
-impl fmt::Debug for GivenValue {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("GivenValue")
-    }
-}
 
 impl<'de> Deserialize<'de> for GivenValue {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -14,6 +14,7 @@ use serde::de::{Deserialize, DeserializeOwned, Deserializer, Error, MapAccess, S
 use serde_json::{Map, Number, Value};
 use serde_path_to_error::Segment;
 
+use super::{escaped, unescaped};
 use crate::admission::{BodyLimit, MAX_BODY_BYTES};
 use crate::problem::{Problem, ProblemCode};
 
@@ -121,20 +122,12 @@ fn too_large(limit: usize) -> Problem {
 fn parse<T: RequestBody>(bytes: &[u8]) -> Result<T, Problem> {
     // Parse in two steps, to distinguish invalid JSON from valid JSON with the wrong fields.
     let UniqueKeys(value) = serde_json::from_slice(bytes).map_err(|error| malformed(format!("Not JSON: {error}.")))?;
-    deserialize(value)
-}
-
-/// Deserializes a JSON value into the type of a body.
-///
-/// # Errors
-/// 422 with the JSON pointer of the wrong value.
-fn deserialize<T: RequestBody>(value: Value) -> Result<T, Problem> {
     let is_other = |pointer: &str| value.pointer(pointer).is_some_and(|value| !value.is_object());
     let is_value = |pointer: &str| is_other(pointer) && value.pointer(pointer) != Some(&Value::Null);
     let misplaced = T::OBJECTS.iter().find(|pointer| is_other(pointer));
     let misplaced = misplaced.or_else(|| T::OPTIONAL_OBJECTS.iter().find(|pointer| is_value(pointer)));
     if let Some(pointer) = misplaced {
-        return Err(invalid((*pointer).to_owned(), FieldRule::Object));
+        return Err(Problem::invalid_fields(vec![FieldError::new(*pointer, FieldRule::Object)]));
     }
     typed(value).map_err(Problem::invalid_fields)
 }
@@ -153,7 +146,7 @@ fn typed<T: RequestBody>(mut value: Value) -> Result<T, Vec<FieldError>> {
         };
         let message = error.inner().to_string();
         let pointer = json_pointer(error.path(), &message);
-        let field = pointer.split('/').nth(1).unwrap_or_default().replace("~1", "/").replace("~0", "~");
+        let field = unescaped(pointer.split('/').nth(1).unwrap_or_default());
         let is_reported = |error: &FieldError| error.pointer.split('/').nth(1) == pointer.split('/').nth(1);
         if !errors.iter().any(is_reported) {
             errors.push(FieldError::new(pointer, FieldRule::of_serde(&message)));
@@ -164,28 +157,16 @@ fn typed<T: RequestBody>(mut value: Value) -> Result<T, Vec<FieldError>> {
     }
 }
 
-fn invalid(pointer: String, rule: FieldRule) -> Problem {
-    Problem::invalid_fields(vec![FieldError::new(pointer, rule)])
-}
-
-/// Start of serde's message for a missing field; the name and a backtick follow.
-const MISSING: &str = "missing field `";
-/// Start of serde's message for an unknown field; the name and a backtick follow.
-const UNKNOWN: &str = "unknown field `";
-
-fn named(message: &str, start: &str) -> Option<String> {
-    message.strip_prefix(start).and_then(|rest| rest.split_once('`')).map(|(name, _)| name.to_owned())
-}
-
 /// Returns the location of an error as a JSON pointer. serde names a missing or unknown field only in the error's
 /// message.
 fn json_pointer(path: &serde_path_to_error::Path, message: &str) -> String {
     let mut segments: Vec<String> = path.iter().filter_map(segment).collect();
-    let name = [MISSING, UNKNOWN].into_iter().find_map(|start| named(message, start));
-    if let Some(name) = name.filter(|name| segments.last() != Some(name)) {
-        segments.push(name);
+    let starts = ["missing field `", "unknown field `"];
+    let named = starts.into_iter().find_map(|start| message.strip_prefix(start)?.split_once('`'));
+    if let Some((name, _)) = named.filter(|(name, _)| segments.last().is_none_or(|last| last != name)) {
+        segments.push(name.to_owned());
     }
-    segments.iter().map(|segment| format!("/{}", segment.replace('~', "~0").replace('/', "~1"))).collect()
+    segments.iter().map(|segment| format!("/{}", escaped(segment))).collect()
 }
 
 fn segment(segment: &Segment) -> Option<String> {
@@ -243,10 +224,6 @@ impl<'de> Visitor<'de> for ValueVisitor {
 
     fn visit_str<E: Error>(self, value: &str) -> Result<Value, E> {
         Ok(Value::from(value))
-    }
-
-    fn visit_string<E: Error>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {

@@ -14,6 +14,7 @@ use launcher_service::{ActivityFilter, ArchiveFormat, Page, SearchText, StateFil
 use serde::Serialize;
 use uuid::Uuid;
 
+use super::escaped;
 use crate::permission::{Allowed, ListAllInstances, ListAllVolumes};
 use crate::problem::Problem;
 use crate::state::Call;
@@ -80,7 +81,6 @@ impl ListQuery {
         Ok(self.read("state", read, "must be live, ended, all, or the name of a state")?.unwrap_or_default())
     }
 
-    /// Reads the parameter `format` of a download.
     pub(crate) fn format(&mut self) -> Result<ArchiveFormat, Problem> {
         let read = |text: &str| match text {
             "tar.gz" => Some(ArchiveFormat::TarGz),
@@ -136,11 +136,8 @@ impl ListQuery {
     pub(crate) fn finish(self, call: &Call, path: &str) -> Result<ListPath, Problem> {
         match self.pairs.iter().find(|(name, _)| !self.taken.contains(&name.as_str())) {
             Some((name, _)) => {
-                let pointer = name.replace('~', "~0").replace('/', "~1");
-                Err(Problem::invalid_parameter(
-                    &pointer,
-                    format!("is unknown; the known parameters are {}", self.taken.join(", ")),
-                ))
+                let detail = format!("is unknown; the known parameters are {}", self.taken.join(", "));
+                Err(Problem::invalid_parameter(&escaped(name), detail))
             }
             None => {
                 let kept = self.pairs.into_iter().filter(|(name, _)| name != "cursor").collect();
@@ -210,7 +207,6 @@ pub(crate) fn list_page<T, Id: PageCursor, R: Serialize>(
     (link, Json(rows.into_iter().map(response).collect::<Vec<_>>())).into_response()
 }
 
-/// Returns the value of a part of the path.
 pub(crate) async fn path_part<S: Send + Sync>(parts: &mut Parts, state: &S, name: &str) -> Option<String> {
     let Path(values) = Path::<Vec<(String, String)>>::from_request_parts(parts, state).await.ok()?;
     values.into_iter().find(|(part, _)| part == name).map(|(_, value)| value)

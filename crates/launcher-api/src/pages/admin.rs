@@ -12,7 +12,6 @@ pub(crate) mod overview;
 mod pod_settings;
 mod presets;
 mod rows;
-mod standing;
 pub(crate) mod template_workshops;
 pub(crate) mod templates;
 mod yaml;

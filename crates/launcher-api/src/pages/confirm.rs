@@ -4,7 +4,7 @@ use askama::Template;
 
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page};
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Question {
     pub(crate) title: Text,
     pub(crate) question: String,

@@ -4,24 +4,18 @@
 use std::sync::Arc;
 
 use askama::Template;
-use axum::body::{Body, to_bytes};
-use axum::extract::{Request, State};
-use axum::middleware::Next;
+use axum::extract::Request;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::{CONTENT_LENGTH, CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use http::uri::PathAndQuery;
 use http::{HeaderValue, Method, StatusCode, Uri};
 use launcher_domain::local_path::LocalPath;
-use serde::Deserialize;
 
 use crate::brand::Brand;
 use crate::identity::Identity;
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::problem::{Problem, ProblemCode};
 use crate::state::{AppState, Call};
-
-/// Maximum size of a problem document, in bytes. Actual documents are smaller.
-const MAX_DOCUMENT: usize = 256 * 1024;
 
 #[derive(Debug, Template)]
 #[template(path = "error.html")]
@@ -36,39 +30,9 @@ struct ErrorPage {
     next_link: Option<(String, Text)>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct Document {
-    code: String,
-    detail: String,
-    request_id: Option<String>,
-    login_url: Option<String>,
-}
-
-/// Turns problem documents outside of the API into pages. Keeps the status and the other headers.
-pub(crate) async fn as_pages(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    if state.settings.is_api(request.uri().path()) {
-        return next.run(request).await;
-    }
-    let asked = Asked::of(&request);
-    let t = Language::of(request.headers());
-    let response = next.run(request).await;
-    let is_error = response.status().is_client_error() || response.status().is_server_error();
-    if !is_error || has_page(&response) {
-        return response;
-    }
-    let (mut parts, body) = response.into_parts();
-    let document = read(body).await;
-    let identity = parts.extensions.get::<Identity>();
-    let page = render(&state, t, identity, parts.status, document, &asked);
-    let (page_parts, body) = page.into_parts();
-    parts.headers.remove(CONTENT_LENGTH);
-    parts.headers.extend(page_parts.headers);
-    Response::from_parts(parts, body)
-}
-
 /// The request that an error page answers.
-struct Asked {
+pub(crate) struct Asked {
+    t: Language,
     path: String,
     /// True if the browser can open the address again.
     is_get: bool,
@@ -77,10 +41,73 @@ struct Asked {
 }
 
 impl Asked {
-    fn of(request: &Request) -> Self {
+    pub(crate) fn of(request: &Request) -> Self {
+        let t = Language::of(request.headers());
         let is_get = request.method() == Method::GET;
         let back = request.uri().path_and_query().filter(|_| is_get).map(PathAndQuery::as_str);
-        Self { path: request.uri().path().to_owned(), is_get, back: forms::return_to(back) }
+        Self { t, path: request.uri().path().to_owned(), is_get, back: forms::return_to(back) }
+    }
+
+    /// Turns an error that is no page into one. Keeps the status and the other headers.
+    pub(crate) fn answer(
+        &self,
+        state: &AppState,
+        response: Response,
+        problem: Option<Problem>,
+        request_id: &str,
+    ) -> Response {
+        let status = response.status();
+        if !(status.is_client_error() || status.is_server_error()) || has_page(&response) {
+            return response;
+        }
+        let (mut parts, _) = response.into_parts();
+        let page = self.render(state, parts.extensions.get::<Identity>(), status, problem, request_id);
+        let (page_parts, body) = page.into_parts();
+        parts.headers.remove(CONTENT_LENGTH);
+        parts.headers.extend(page_parts.headers);
+        Response::from_parts(parts, body)
+    }
+
+    fn render(
+        &self,
+        state: &AppState,
+        identity: Option<&Identity>,
+        status: StatusCode,
+        problem: Option<Problem>,
+        request_id: &str,
+    ) -> Response {
+        let t = self.t;
+        let request_id = problem.as_ref().filter(|_| status.is_server_error()).map(|_| request_id.to_owned());
+        let (title, text, next_link) = self.texts(problem);
+        let Some(identity) = identity else {
+            let unauthenticated = UnauthenticatedPage { t, brand: Arc::clone(&state.brand), title, text, next_link };
+            return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
+        };
+        let frame = Shell::new(state, &identity.caller, "");
+        let shell = if self.is_get { frame } else { frame.returning_to(self.back.as_str()) };
+        let error = ErrorPage { t, shell, title, text, request_id, next_link };
+        page_with(status, &error).unwrap_or_else(|_| status.to_string().into_response())
+    }
+
+    /// Returns title, text and next link of the page.
+    fn texts(&self, problem: Option<Problem>) -> (Text, Text, Option<(String, Text)>) {
+        let Self { t, path, back, .. } = self;
+        let to_workshops = || ("/".to_owned(), t.text("to-workshops"));
+        let Some(problem) = problem else { return (t.text("error-other"), Text::default(), Some(to_workshops())) };
+        match problem.login_url {
+            Some(login_url) if is_path_of(path, &login_url) => (t.text("no-login-title"), t.text("no-login"), None),
+            Some(_) if path == SIGNED_OUT => {
+                let again = ("/".to_owned(), t.text("sign-in-again"));
+                (t.text("signed-out-title"), t.text("signed-out"), Some(again))
+            }
+            login_url => {
+                let (title, text) = t.error(problem.code, problem.detail);
+                let sign_in = login_url.map(|url| (sign_in(&url, back), t.text("sign-in")));
+                // Without a valid proxy secret, every link of this origin would lead to this error again.
+                let is_proven = problem.code != ProblemCode::IdentityUnproven;
+                (title, text, sign_in.or_else(|| is_proven.then(to_workshops)))
+            }
+        }
     }
 }
 
@@ -94,48 +121,6 @@ fn sign_in(login_url: &str, back: &LocalPath) -> String {
 /// intercepts it.
 fn is_path_of(path: &str, login_url: &str) -> bool {
     login_url.parse::<Uri>().is_ok_and(|login| login.path() == path)
-}
-
-fn render(
-    state: &AppState,
-    t: Language,
-    identity: Option<&Identity>,
-    status: StatusCode,
-    document: Document,
-    Asked { path, is_get, back }: &Asked,
-) -> Response {
-    let (title, text, next_link) = match document.login_url {
-        Some(login_url) if is_path_of(path, &login_url) => (t.text("no-login-title"), t.text("no-login"), None),
-        Some(_) if path == SIGNED_OUT => {
-            let again = ("/".to_owned(), t.text("sign-in-again"));
-            (t.text("signed-out-title"), t.text("signed-out"), Some(again))
-        }
-        None if document.code == ProblemCode::IdentityUnproven.as_str() => {
-            // Show no link: the request has no valid proxy secret, so every link of this origin would lead to this
-            // error again.
-            let (title, text) = t.error(&document.code, document.detail);
-            (title, text, None)
-        }
-        login_url => {
-            let (title, text) = t.error(&document.code, document.detail);
-            let sign_in = login_url.map(|url| (sign_in(&url, back), t.text("sign-in")));
-            (title, text, Some(sign_in.unwrap_or_else(|| ("/".to_owned(), t.text("to-workshops")))))
-        }
-    };
-    let Some(identity) = identity else {
-        let unauthenticated = UnauthenticatedPage { t, brand: Arc::clone(&state.brand), title, text, next_link };
-        return unauthenticated.respond(status).unwrap_or_else(|_| status.to_string().into_response());
-    };
-    let frame = Shell::new(state, &identity.caller, "");
-    let error = ErrorPage {
-        t,
-        shell: if *is_get { frame } else { frame.returning_to(back.as_str()) },
-        title,
-        text,
-        request_id: document.request_id.filter(|_| status.is_server_error()),
-        next_link,
-    };
-    page_with(status, &error).unwrap_or_else(|_| status.to_string().into_response())
 }
 
 /// Maximum characters of an unknown short link that its page shows.
@@ -159,12 +144,6 @@ fn has_page(response: &Response) -> bool {
     response.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(b"text/html"))
 }
 
-async fn read(body: Body) -> Document {
-    let bytes = to_bytes(body, MAX_DOCUMENT).await.unwrap_or_default();
-    serde_json::from_slice(&bytes).unwrap_or_default()
-}
-
-/// An error page for an unauthenticated request.
 #[derive(Debug, Template)]
 #[template(path = "unauthenticated.html")]
 struct UnauthenticatedPage {

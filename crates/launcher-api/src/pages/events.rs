@@ -42,15 +42,11 @@ pub(crate) async fn stream(
     // A new stream begins with an event: an instance may have ended after the page was loaded, and no later event would
     // report it.
     let first = stream::iter(last_event_id.is_none().then(|| Event::default().event(CHANGED).data("connected")));
-    let stop = call.process.stop.clone().cancelled_owned();
+    let caller = call.caller.clone();
     let changes = feed
-        .filter(move |event| {
-            // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-            let _ = &open;
-            future::ready(concerns(&query.of, &call.caller, &event.listed))
-        })
+        .filter(move |event| future::ready(concerns(&query.of, &caller, &event.listed)))
         .map(|event| Event::default().id(event.id.to_string()).event(CHANGED).data(&event.listed.instance.k8s_name));
-    Ok(Sse::new(first.chain(changes).map(Ok).take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    Ok(Sse::new(open.until_stop(&call, first.chain(changes))).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 fn concerns(of: &str, caller: &Caller, listed: &ListedInstance) -> bool {

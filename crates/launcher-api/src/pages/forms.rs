@@ -1,7 +1,5 @@
 //! Extractors for forms and queries, and redirects within this site.
 
-use std::borrow::Cow;
-
 use axum::Form;
 use axum::extract::{FromRequest, FromRequestParts, Multipart, RawForm, Request};
 use axum::response::{IntoResponse, Redirect, Response};
@@ -20,18 +18,13 @@ use crate::problem::{Problem, ProblemCode};
 #[derive(Debug)]
 pub(crate) struct Fields<T>(pub(crate) T);
 
-impl<S, T> FromRequest<S> for Fields<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-{
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Fields<T> {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Self, Problem> {
         let t = Language::of(request.headers());
-        let Form(fields) =
-            Form::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
-        Ok(Self(fields))
+        let form = Form::from_request(request, state).await;
+        form.map(|Form(fields)| Self(fields)).map_err(|rejection| unreadable(t, rejection.status()))
     }
 }
 
@@ -66,7 +59,7 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
         if !kind.starts_with(b"multipart/form-data") {
             let RawForm(body) =
                 RawForm::from_request(request, state).await.map_err(|rejection| unreadable(t, rejection.status()))?;
-            let fields: Vec<_> = form_urlencoded::parse(&body).take(MAX_FIELDS + 1).map(owned).collect();
+            let fields: Vec<_> = form_urlencoded::parse(&body).into_owned().take(MAX_FIELDS + 1).collect();
             if fields.len() > MAX_FIELDS {
                 return Err(unreadable(t, StatusCode::PAYLOAD_TOO_LARGE));
             }
@@ -91,10 +84,6 @@ impl<S: Send + Sync> FromRequest<S> for Upload {
     }
 }
 
-fn owned((name, value): (Cow<'_, str>, Cow<'_, str>)) -> (String, String) {
-    (name.into_owned(), value.into_owned())
-}
-
 fn unreadable(t: Language, status: StatusCode) -> Problem {
     let (code, detail) = match status {
         StatusCode::PAYLOAD_TOO_LARGE => (ProblemCode::BodyTooLarge, t.text("form-too-large")),
@@ -108,19 +97,15 @@ fn unreadable(t: Language, status: StatusCode) -> Problem {
 #[derive(Debug)]
 pub(crate) struct Query<T>(pub(crate) T);
 
-impl<S, T> FromRequestParts<S> for Query<T>
-where
-    S: Send + Sync,
-    T: DeserializeOwned,
-{
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Query<T> {
     type Rejection = Problem;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Problem> {
         let t = Language::of(&parts.headers);
-        match axum::extract::Query::from_request_parts(parts, state).await {
-            Ok(axum::extract::Query(query)) => Ok(Self(query)),
-            Err(_) => Err(Problem::new(ProblemCode::InvalidParameters, t.text("bad-address"))),
-        }
+        let query = axum::extract::Query::from_request_parts(parts, state).await;
+        query
+            .map(|query| Self(query.0))
+            .map_err(|_| Problem::new(ProblemCode::InvalidParameters, t.text("bad-address")))
     }
 }
 

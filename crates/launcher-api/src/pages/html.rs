@@ -7,7 +7,6 @@ use launcher_domain::local_path::LocalPath;
 
 use crate::problem::Problem;
 
-/// Result of the handler of a page.
 pub(crate) type PageResult = Result<Response, Problem>;
 
 /// Content security policy of pages. It allows only files, forms and requests of this site, and nothing inline. Text
@@ -15,7 +14,6 @@ pub(crate) type PageResult = Result<Response, Problem>;
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/// Renders a page with the status 200.
 pub(crate) fn page(template: &impl Template) -> PageResult {
     page_with(StatusCode::OK, template)
 }

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use crate::brand::Brand;
 use crate::extract::InstanceName;
 use crate::pages::confirm::{Question, confirm};
-use crate::pages::view::{SnapshotView, WorkshopView, machine_now};
+use crate::pages::view::{SnapshotView, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, page, paths, workshops,
 };
@@ -47,7 +47,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         t: visitor.t,
         shell: visitor.shell(""),
         workshop: WorkshopView { snapshot, ..WorkshopView::new(&visitor, &listed) },
-        now: machine_now(visitor.launcher.clock()),
+        now: visitor.machine_now(),
         live: false,
         return_to: paths::instance(&k8s_name),
     };
@@ -108,6 +108,24 @@ pub(crate) async fn confirm_extension(
     confirm(&visitor, "", ask)
 }
 
+/// Returns the question before an action, without its warning and its buttons.
+fn ask(
+    t: Language,
+    workshop: WorkshopView,
+    query: &ReturnForm,
+    [title, question]: [&str; 2],
+    action: &str,
+) -> Question {
+    Question {
+        title: t.with_one(title, "name", workshop.name.as_str()).into(),
+        question: t.with_one(question, "name", workshop.name.as_str()),
+        owner: Some(workshop.owner).filter(|_| !workshop.mine),
+        action: format!("/instances/{}/{action}", workshop.k8s_name),
+        return_to: query.path().as_str().to_owned(),
+        ..Question::default()
+    }
+}
+
 /// `GET /instances/{k8s_name}/end`: the confirmation page, for browsers without scripts and for admins.
 pub(crate) async fn confirm_end(
     visitor: Visitor,
@@ -116,16 +134,11 @@ pub(crate) async fn confirm_end(
 ) -> PageResult {
     let (t, workshop) = (visitor.t, visitor.workshop(&k8s_name).await?);
     let ask = Question {
-        title: t.with_one("end-title", "name", workshop.name.as_str()).into(),
-        question: t.with_one("end-question", "name", workshop.name.as_str()),
-        warning: t.with_one("end-warning", "files", workshop.files_if_ended).into(),
-        owner: Some(workshop.owner).filter(|_| !workshop.mine),
-        action: format!("/instances/{k8s_name}/end"),
-        fields: Vec::new(),
+        warning: t.with_one("end-warning", "files", workshop.files_if_ended.as_str()).into(),
         button: t.text("end-workshop"),
         button_class: "button-danger",
         cancel: t.text("keep-it"),
-        return_to: query.path().as_str().to_owned(),
+        ..ask(t, workshop, &query, ["end-title", "end-question"], "end")
     };
     confirm(&visitor, "", ask)
 }
@@ -148,16 +161,11 @@ pub(crate) async fn confirm_suspend(
 ) -> PageResult {
     let (t, workshop) = (visitor.t, visitor.workshop(&k8s_name).await?);
     let ask = Question {
-        title: t.with_one("pause-title", "name", workshop.name.as_str()).into(),
-        question: t.with_one("pause-question", "name", workshop.name.as_str()),
         warning: t.text("pause-warning"),
-        owner: Some(workshop.owner).filter(|_| !workshop.mine),
-        action: format!("/instances/{k8s_name}/suspend"),
-        fields: Vec::new(),
         button: t.text("pause-workshop"),
         button_class: "button-main",
         cancel: t.text("pause-cancel"),
-        return_to: query.path().as_str().to_owned(),
+        ..ask(t, workshop, &query, ["pause-title", "pause-question"], "suspend")
     };
     confirm(&visitor, "", ask)
 }

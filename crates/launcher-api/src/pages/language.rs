@@ -10,10 +10,8 @@ mod locale;
 
 use std::borrow::Cow;
 
-use axum::extract::FromRequestParts;
 use fluent_bundle::{FluentArgs, FluentValue};
-use http::request::Parts;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::HeaderMap;
 
 pub use locale::domain_messages;
 use locale::{LOCALES, Locale};
@@ -51,18 +49,8 @@ impl Language {
         Self::chosen(headers).or_else(|| Self::with_code(&negotiated()?)).unwrap_or_else(Self::english)
     }
 
-    /// Returns the language that the reader chose earlier.
-    pub(crate) fn chosen(headers: &HeaderMap) -> Option<Self> {
-        choice::remembered(headers).and_then(Self::with_code)
-    }
-
     pub(crate) fn with_code(code: &str) -> Option<Self> {
         Self::all().find(|language| language.code() == code)
-    }
-
-    /// Returns the header that makes the browser remember this language.
-    pub(crate) fn cookie(self, is_https: bool) -> (HeaderName, HeaderValue) {
-        choice::cookie(self.code(), is_https)
     }
 
     pub(crate) fn english() -> Self {
@@ -139,14 +127,6 @@ impl Language {
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for Language {
-    type Rejection = std::convert::Infallible;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Self::Rejection> {
-        Ok(Self::of(&parts.headers))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;
@@ -179,7 +159,7 @@ mod tests {
         assert_eq!(partial.text("error-not-found"), "Nicht da");
         assert_eq!(partial.attribute("error-not-found", "text"), english.attribute("error-not-found", "text"));
         assert!(partial.has_attribute("error-not-found", "text") && !partial.has_attribute("error-not-found", "hint"));
-        assert_eq!(partial.product_version("2"), "Version 2 von Workshop Launcher");
+        assert_eq!(partial.with_one("product-version", "version", "2"), "Version 2 von Workshop Launcher");
         assert!(partial.has("skip") && !partial.has("no-such-message"));
         assert_eq!(partial.text("skip"), english.text("skip"));
         assert_eq!(partial.duration(60), english.duration(60));

@@ -15,7 +15,7 @@ use uuid::Uuid;
 use crate::extract::{TemplateId, is_idempotency_key};
 use crate::pages::html::htmx_redirect;
 use crate::pages::launch_form::{
-    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_fields, launch_path, repository, snapshot,
+    Input, LaunchField, LaunchForm, Prefill, check_repository, launch_path, repository, snapshot,
 };
 use crate::pages::share::Share;
 use crate::pages::view::{Card, Instant, Notice, WorkshopView};
@@ -222,7 +222,6 @@ struct LaunchPage {
     ignored: String,
 }
 
-/// Saved files with which a workshop starts.
 #[derive(Debug)]
 struct LaunchFiles {
     snapshot_id: Uuid,
@@ -272,7 +271,7 @@ async fn show_form(visitor: &Visitor, template: &CatalogTemplate, form: Form) ->
     if let Some(failed) = failed.as_ref().filter(|_| !is_answer && prefill.is_empty()) {
         prefill = Prefill::of_launch(parameters, &failed.parameter_values);
     }
-    let fields = launch_fields(t, parameters, &prefill.values, &prefill.errors);
+    let fields: Vec<_> = parameters.iter().map(|parameter| LaunchField::new(t, parameter, &prefill)).collect();
     let has_field = |error: &FieldError| fields.iter().any(|field| error.pointer == field.pointer());
     let unknown = prefill.errors.iter().filter(|error| !has_field(error)).map(|error| t.field_error(error)).collect();
     let frame = visitor.shell("");

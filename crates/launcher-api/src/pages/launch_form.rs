@@ -124,10 +124,9 @@ pub(crate) struct LaunchField {
 }
 
 impl LaunchField {
-    /// Creates the field of a parameter. `typed` has the values that the reader or a link gave; without one, the field
-    /// has the default.
-    fn new(t: Language, parameter: &Parameter, typed: &SecretValues, errors: &[FieldError]) -> Self {
-        let given = typed.reveal(&parameter.name).or(parameter.default.as_deref()).unwrap_or_default();
+    /// Creates the field of a parameter. Without a value that the reader or a link gave, the field has the default.
+    pub(super) fn new(t: Language, parameter: &Parameter, Prefill { values, errors, .. }: &Prefill) -> Self {
+        let given = values.reveal(&parameter.name).or(parameter.default.as_deref()).unwrap_or_default();
         let value = if parameter.is_secret() { "" } else { given };
         let pointer = format!("/parameters/{}", parameter.name);
         let error = errors.iter().find(|error| error.pointer == pointer);
@@ -153,15 +152,6 @@ impl LaunchField {
     }
 }
 
-pub(crate) fn launch_fields(
-    t: Language,
-    parameters: &[Parameter],
-    typed: &SecretValues,
-    errors: &[FieldError],
-) -> Vec<LaunchField> {
-    parameters.iter().map(|parameter| LaunchField::new(t, parameter, typed, errors)).collect()
-}
-
 fn help(t: Language, parameter: &Parameter) -> String {
     let own = parameter.help.clone().unwrap_or_default();
     match (parameter.is_secret(), own.is_empty()) {
@@ -182,10 +172,10 @@ fn input(t: Language, parameter: &Parameter, value: &str) -> Input {
             step: if parameter.integer { "1" } else { "any" },
         },
         ParameterKind::Choice => {
-            let none = parameter.default.is_none().then(|| (String::new(), t.text("parameter-choose").into_owned()));
-            let choices = parameter.choices.iter().map(|choice| (choice.clone(), choice.clone()));
-            let choice = |(choice, label): (String, String)| Choice { selected: choice == value, value: choice, label };
-            Input::Choice(none.into_iter().chain(choices).map(choice).collect())
+            let none =
+                parameter.default.is_none().then(|| Choice::new("", t.text("parameter-choose"), value.is_empty()));
+            let choices = parameter.choices.iter().map(|choice| Choice::new(choice, choice, choice == value));
+            Input::Choice(none.into_iter().chain(choices).collect())
         }
     }
 }

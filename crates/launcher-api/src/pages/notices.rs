@@ -16,52 +16,45 @@ use crate::problem::ProblemCode;
 pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(StatusCode, Notice)> {
     let problem = ProblemCode::from(error);
     let code = problem.as_str();
-    let (kind, title, text) = match error {
+    let (title, text) = match error {
         ServiceError::InstanceLimitReached { limit, held, ending } => {
             let values = [("limit", (*limit).into()), ("held", (*held).into()), ("ending", (*ending).into())];
-            ("wait", t.text("limit-title"), t.with("limit-reached", values).into())
+            ("limit-title", t.with("limit-reached", values).into())
         }
         ServiceError::TooManyLaunches { retry_after } => {
-            let text = t.with_one("too-many-launches", "seconds", *retry_after);
-            ("wait", t.text("not-launched"), text.into())
+            ("not-launched", t.with_one("too-many-launches", "seconds", *retry_after).into())
         }
         ServiceError::ClassLimitReached { limit, is_of_caller } => {
             let key = if *is_of_caller { "class-limit-own" } else { "class-limit" };
-            ("wait", t.text("limit-title"), t.with_one(key, "limit", *limit).into())
+            ("limit-title", t.with_one(key, "limit", *limit).into())
         }
-        ServiceError::ClassOver => ("wait", t.text("not-launched"), t.text("class-over")),
-        ServiceError::ClassNotBegun => ("wait", t.text("not-launched"), t.text("class-not-begun")),
-        ServiceError::TemplateInactive => ("wait", t.text("not-launched"), t.text("inactive-user")),
+        ServiceError::ClassOver => ("not-launched", t.text("class-over")),
+        ServiceError::ClassNotBegun => ("not-launched", t.text("class-not-begun")),
+        ServiceError::TemplateInactive => ("not-launched", t.text("inactive-user")),
         ServiceError::TemplateNotAllowed(errors) => {
             let reasons: Vec<String> = errors.iter().map(|error| t.field_error(error)).collect();
-            ("wait", t.text("not-launched"), t.with_one("not-allowed-in-class", "reasons", reasons.join(" ")).into())
+            ("not-launched", t.with_one("not-allowed-in-class", "reasons", reasons.join(" ")).into())
         }
-        ServiceError::AtCapacity => ("wait", t.text("not-launched"), t.text("at-capacity")),
+        ServiceError::AtCapacity => ("not-launched", t.text("at-capacity")),
         ServiceError::VolumeInUse(VolumeUser { k8s_name, is_suspended }) => {
             let key = if *is_suspended { "volume-in-use-suspended" } else { "volume-in-use" };
-            let text = t.with_one(key, "workshop", k8s_name.as_str());
-            ("wait", t.text("volume-in-use-title"), text.into())
+            ("volume-in-use-title", t.with_one(key, "workshop", k8s_name.as_str()).into())
         }
         ServiceError::StorageLimitReached { limit_gib } => {
-            let text = t.with_one("storage-limit", "gib", *limit_gib);
-            ("wait", t.text("storage-limit-title"), text.into())
+            ("storage-limit-title", t.with_one("storage-limit", "gib", *limit_gib).into())
         }
-        ServiceError::IdempotencyKeyReused => ("bad", t.text("not-launched"), t.text("key-reused")),
-        ServiceError::Extend(ExtendError::ExpiryChanged) => ("wait", t.text("not-extended"), t.text("expiry-changed")),
-        ServiceError::Extend(error) => ("wait", t.text("not-extended"), t.not_extended(*error)),
-        ServiceError::Suspend(_) => ("wait", t.text("not-paused"), t.text(&format!("not-paused-{code}"))),
-        ServiceError::Resume(ResumeError::StillSuspending) => {
-            ("wait", t.text("not-resumed"), t.text("not-resumed-still-pausing"))
-        }
-        ServiceError::Resume(ResumeError::NotSuspended) => {
-            ("wait", t.text("not-resumed"), t.text("not-resumed-not-paused"))
-        }
-        ServiceError::Restart(_) => ("wait", t.text("not-restarted"), t.text(&format!("not-restarted-{code}"))),
-        ServiceError::FleetWithoutDownloads => ("wait", t.text("no-download-title"), t.text("no-download")),
-        ServiceError::DownloadNotReady(_) => ("wait", t.text("no-download-title"), t.text("download-not-ready")),
-        ServiceError::SnapshotsUnavailable(_) => ("wait", t.text("no-download-title"), t.text("snapshots-unavailable")),
-        ServiceError::TooManyDownloads => ("wait", t.text("no-download-title"), t.text("too-many-downloads")),
-        ServiceError::NotFound if in_list => ("wait", t.text("gone-title"), t.text("gone")),
+        ServiceError::IdempotencyKeyReused => ("not-launched", t.text("key-reused")),
+        ServiceError::Extend(ExtendError::ExpiryChanged) => ("not-extended", t.text("expiry-changed")),
+        ServiceError::Extend(error) => ("not-extended", t.not_extended(*error)),
+        ServiceError::Suspend(_) => ("not-paused", t.text(&format!("not-paused-{code}"))),
+        ServiceError::Resume(ResumeError::StillSuspending) => ("not-resumed", t.text("not-resumed-still-pausing")),
+        ServiceError::Resume(ResumeError::NotSuspended) => ("not-resumed", t.text("not-resumed-not-paused")),
+        ServiceError::Restart(_) => ("not-restarted", t.text(&format!("not-restarted-{code}"))),
+        ServiceError::FleetWithoutDownloads => ("no-download-title", t.text("no-download")),
+        ServiceError::DownloadNotReady(_) => ("no-download-title", t.text("download-not-ready")),
+        ServiceError::SnapshotsUnavailable(_) => ("no-download-title", t.text("snapshots-unavailable")),
+        ServiceError::TooManyDownloads => ("no-download-title", t.text("too-many-downloads")),
+        ServiceError::NotFound if in_list => ("gone-title", t.text("gone")),
         ServiceError::NotFound
         | ServiceError::Forbidden
         | ServiceError::ClassRole
@@ -79,7 +72,8 @@ pub(crate) fn of(t: Language, error: &ServiceError, in_list: bool) -> Option<(St
         | ServiceError::Unavailable(_)
         | ServiceError::Internal(_) => return None,
     };
-    Some((problem.status(), Notice { kind, title, text, blockers: None }))
+    let kind = if matches!(error, ServiceError::IdempotencyKeyReused) { "bad" } else { "wait" };
+    Some((problem.status(), Notice { kind, title: t.text(title), text, blockers: None }))
 }
 
 /// Returns the text for an error of another person's workshop; `None` for an error of the launcher.

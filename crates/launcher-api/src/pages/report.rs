@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::pages::language::Around;
 use crate::pages::view::{Choice, Instant};
-use crate::pages::{Language, PageResult, Shell, Text, assets, notices, page};
+use crate::pages::{Language, Shell, Text, assets, notices};
 use crate::problem::{Problem, ProblemCode};
 
 /// Distance between two times to which a class can be extended, in seconds.
@@ -42,7 +42,8 @@ pub(crate) struct Report {
     name: String,
     /// Text of a report without rows.
     empty: Text,
-    sums: Vec<Sum>,
+    /// Label and number of workshops of each outcome.
+    sums: Vec<(Text, usize)>,
     /// One row for each workshop or student: refusals first, then by owner.
     rows: Vec<Row>,
     beyond: Option<Beyond>,
@@ -61,13 +62,6 @@ struct Beyond {
     until: Instant,
     /// The time, as the form sends it.
     sent_until: String,
-}
-
-/// Number of workshops with the same outcome.
-#[derive(Debug)]
-struct Sum {
-    label: Text,
-    count: usize,
 }
 
 #[derive(Debug)]
@@ -113,9 +107,8 @@ impl Report {
     ) -> Self {
         let owners = at_maximum(results);
         let beyond = beyond.filter(|_| bound == Bound::Maximum && !owners.is_empty());
-        let sum = |key: &str, is_counted: fn(ExtensionOutcome) -> bool| Sum {
-            label: t.text(key),
-            count: results.iter().filter(|result| is_counted(result.outcome)).count(),
+        let sum = |key: &str, is_counted: fn(ExtensionOutcome) -> bool| {
+            (t.text(key), results.iter().filter(|result| is_counted(result.outcome)).count())
         };
         let sums = vec![
             sum("workshops-count-extended", |outcome| outcome == ExtensionOutcome::Extended),
@@ -139,9 +132,8 @@ impl Report {
         results: &[BulkResult],
         [heading, done, unchanged]: [&str; 3],
     ) -> Self {
-        let sum = |key: &str, is_counted: fn(&BulkOutcome) -> bool| Sum {
-            label: t.text(key),
-            count: results.iter().filter(|result| is_counted(&result.outcome)).count(),
+        let sum = |key: &str, is_counted: fn(&BulkOutcome) -> bool| {
+            (t.text(key), results.iter().filter(|result| is_counted(&result.outcome)).count())
         };
         let mut sums = vec![
             sum(done, |outcome| matches!(outcome, BulkOutcome::Done)),
@@ -149,23 +141,20 @@ impl Report {
             sum("all-count-refused", |outcome| matches!(outcome, BulkOutcome::Refused(_))),
         ];
         // Most actions change each of their workshops.
-        sums.retain(|sum| sum.count > 0);
+        sums.retain(|(_, count)| *count > 0);
         let row = |result: &BulkResult| Row {
             k8s_name: result.k8s_name.clone(),
             owner: result.owner_email.to_string(),
             result: match &result.outcome {
                 BulkOutcome::Done => Ok(Done::text(t.text(done))),
                 BulkOutcome::Unchanged => Ok(Done::text(t.text(unchanged))),
-                BulkOutcome::Refused(error) => {
-                    let known = notices::of_other(t, error);
-                    Err(known.unwrap_or_else(|| t.text("try-again")))
-                }
+                BulkOutcome::Refused(error) => Err(notices::of_other(t, error).unwrap_or_else(|| t.text("try-again"))),
             },
         };
         Self::new(t, place, Done::text(t.text(heading)), sums, results.iter().map(row).collect())
     }
 
-    fn new(t: Language, place: Place, heading: Done, sums: Vec<Sum>, mut rows: Vec<Row>) -> Self {
+    fn new(t: Language, place: Place, heading: Done, sums: Vec<(Text, usize)>, mut rows: Vec<Row>) -> Self {
         rows.sort_by_cached_key(|row| (row.result.is_ok(), row.owner.clone()));
         let Place { shell, name, back, back_key } = place;
         Self {
@@ -182,24 +171,19 @@ impl Report {
             back_key,
         }
     }
-
-    pub(crate) fn page(&self) -> PageResult {
-        page(self)
-    }
 }
 
 impl Row {
     fn of_extension(t: Language, extension: &Extension) -> Self {
-        let key = match extension.outcome {
-            ExtensionOutcome::Extended => Ok("workshops-extended"),
-            ExtensionOutcome::Shortened => Ok("workshops-shortened"),
-            ExtensionOutcome::Unchanged => Ok("workshops-unchanged"),
-            ExtensionOutcome::Refused(error) => Err(error),
+        let done = |key: &str| match extension.expires_at {
+            Some(until) => Ok(Done { around: t.around(key), until: Some(Instant::new(t, until)) }),
+            None => Err(t.not_extended(ExtendError::NotRunning)),
         };
-        let result = match (key, extension.expires_at) {
-            (Ok(key), Some(until)) => Ok(Done { around: t.around(key), until: Some(Instant::new(t, until)) }),
-            (Ok(_), None) => Err(t.not_extended(ExtendError::NotRunning)),
-            (Err(error), _) => Err(t.not_extended(error)),
+        let result = match extension.outcome {
+            ExtensionOutcome::Extended => done("workshops-extended"),
+            ExtensionOutcome::Shortened => done("workshops-shortened"),
+            ExtensionOutcome::Unchanged => done("workshops-unchanged"),
+            ExtensionOutcome::Refused(error) => Err(t.not_extended(error)),
         };
         Self { k8s_name: Some(extension.k8s_name.clone()), owner: extension.owner_email.to_string(), result }
     }
@@ -227,5 +211,5 @@ pub(crate) fn times(t: Language, now: Timestamp, latest_end: Option<Timestamp>) 
     let mut offsets: Vec<i64> = steps.chain([STEP_SECONDS / 2]).collect();
     offsets.sort_unstable();
     let times = offsets.into_iter().filter_map(|offset| Timestamp::from_second(first + offset).ok());
-    times.map(|time| Choice { value: time.to_string(), label: t.time_of_day(time), selected: false }).collect()
+    times.map(|time| Choice::new(time, t.time_of_day(time), false)).collect()
 }

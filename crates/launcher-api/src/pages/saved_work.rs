@@ -123,17 +123,17 @@ struct SnapshotRow {
 }
 
 impl VolumeRow {
-    fn new(visitor: &Visitor, ListedVolume { volume, used_by }: ListedVolume) -> Self {
+    fn new(visitor: &Visitor, listed: ListedVolume) -> Self {
         let t = visitor.t;
-        let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
-        let deleted_after = visitor.launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
+        let deleted_after = volumes::deleted_after(&visitor.launcher, &listed);
+        let ListedVolume { volume, used_by } = listed;
         Self {
             owner: volume.owner_email.to_string(),
             volume: volume.name,
             name: volume.template_name.unwrap_or_else(|| t.text("saved-work-shared").into_owned()),
             size: volume.size,
             last_used: Instant::new(t, volume.last_used_at),
-            deleted_after: deleted_after.filter(|_| !is_in_use).map(|at| Instant::new(t, at)),
+            deleted_after: deleted_after.map(|at| Instant::new(t, at)),
             used_by,
         }
     }

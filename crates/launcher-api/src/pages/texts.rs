@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use launcher_domain::lifetime::ExtendError;
-use launcher_domain::{FailureReason, FieldError, FilesAtEnd, MaterialFinding, SnapshotFailure, StartStep, TextKey};
+use launcher_domain::{
+    FailureReason, FieldError, FilesAtEnd, InstanceState, MaterialFinding, SnapshotFailure, StartStep, TextKey,
+};
 use launcher_service::{InstanceCount, ListedInstance};
 
 use crate::pages::roster::{MAX_ENTRIES, RosterError, Unreadable};
@@ -25,15 +27,12 @@ impl Language {
         let seconds = seconds.max(0);
         let (days, hours, minutes) = (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60);
         let counted = |(key, count): (&str, i64)| self.with(key, [("count", count.into())]);
-        let parts: Vec<String> = [("days", days), ("hours", hours), ("minutes", minutes)]
-            .into_iter()
-            .filter(|(_, count)| *count > 0)
-            .map(counted)
-            .collect();
-        let joined = parts
-            .into_iter()
-            .reduce(|first, second| self.with("duration-joined", [("first", first.into()), ("second", second.into())]));
-        joined.unwrap_or_else(|| counted(("seconds", seconds)))
+        let parts =
+            [("days", days), ("hours", hours), ("minutes", minutes)].into_iter().filter(|(_, count)| *count > 0);
+        let joined = |first: String, second: String| {
+            self.with("duration-joined", [("first", first.into()), ("second", second.into())])
+        };
+        parts.map(counted).reduce(joined).unwrap_or_else(|| counted(("seconds", seconds)))
     }
 
     /// Formats the time for which files are saved, in words.
@@ -94,6 +93,10 @@ impl Language {
         self.text(&key.replace("{}", name))
     }
 
+    pub(crate) fn state_name(self, state: InstanceState) -> Text {
+        self.named("state-{}", state.as_str())
+    }
+
     /// Returns the name of an instance's state, with the queue position or the start step if known. `progress` is the
     /// progress of the step.
     pub(crate) fn state(
@@ -101,7 +104,7 @@ impl Language {
         ListedInstance { instance, queue_position, .. }: &ListedInstance,
         progress: Option<u32>,
     ) -> String {
-        let name = self.named("state-{}", instance.state.as_str());
+        let name = self.state_name(instance.state);
         match (*queue_position, instance.report.start_step) {
             (Some(1), _) => self.with("state-next", [("state", name.into())]),
             (Some(position), _) => self.with("state-position", [("state", name.into()), ("position", position.into())]),
@@ -146,10 +149,6 @@ impl Language {
     pub(crate) fn failure_remedy(self, failure: &FailureReason, is_admin: bool) -> String {
         let key = if is_admin { failure.remedy_key() } else { failure.user_remedy_key() };
         if self.has(&key.key) { self.coded(&key) } else { failure.remedy.clone() }
-    }
-
-    pub(crate) fn product_version(self, version: &str) -> String {
-        self.with_one("product-version", "version", version.to_owned())
     }
 
     /// Names the author of a template; `None` for a template that no person wrote.
@@ -224,9 +223,8 @@ impl Language {
 
     /// Returns the title and the text of an error page. `detail` is the problem's own text, used for problems without a
     /// message.
-    pub(crate) fn error(self, code: &str, detail: String) -> (Text, Text) {
-        let page = ProblemCode::parse(code).and_then(|problem| problem.entry().page).unwrap_or(code);
-        let key = format!("error-{page}");
+    pub(crate) fn error(self, code: ProblemCode, detail: String) -> (Text, Text) {
+        let key = format!("error-{}", code.entry().page.unwrap_or(code.as_str()));
         if self.has(&key) {
             (self.text(&key), self.attribute(&key, "text"))
         } else {
@@ -260,7 +258,7 @@ impl Language {
 
 #[cfg(test)]
 mod tests {
-    use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode, InstanceState};
+    use launcher_domain::{ActivityAction, AppType, EndReason, FailureCode};
 
     use super::*;
 

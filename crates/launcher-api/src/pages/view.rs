@@ -1,6 +1,5 @@
 //! View models: the frame of a page, instances and catalog entries as text, so that the templates contain no decisions.
 
-mod app_tile;
 mod card;
 mod snapshot;
 mod workshop;
@@ -8,15 +7,16 @@ mod workshop;
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use launcher_domain::{Caller, Clock, InstanceState};
+use launcher_domain::Caller;
+use launcher_domain::template::Icon;
 
+use crate::assets::icon_path;
 use crate::brand::Brand;
 use crate::pages::{Language, Text, Visitor};
 use crate::permission::{CreateClasses, allows};
 use crate::settings::ApiSettings;
 use crate::state::AppState;
 
-pub(crate) use app_tile::AppTile;
 pub(crate) use card::Card;
 pub(crate) use snapshot::{FilesForm, SnapshotView, saved_until};
 pub(crate) use workshop::WorkshopView;
@@ -33,7 +33,6 @@ pub(crate) struct Notice {
     pub(crate) blockers: Option<Blockers>,
 }
 
-/// Workshops that prevent a launch.
 #[derive(Debug, Clone)]
 pub(crate) struct Blockers {
     pub(crate) workshops: Vec<WorkshopView>,
@@ -48,11 +47,10 @@ pub(crate) struct Choice {
     pub(crate) selected: bool,
 }
 
-#[derive(Debug)]
-pub(crate) struct Tile {
-    pub(crate) state: InstanceState,
-    pub(crate) label: Text,
-    pub(crate) count: u64,
+impl Choice {
+    pub(crate) fn new(value: impl ToString, label: impl Into<String>, selected: bool) -> Self {
+        Self { value: value.to_string(), label: label.into(), selected }
+    }
 }
 
 /// Returns the HTML attributes that link a field to its hint and its error, if it has them. `id` needs no escaping: ids
@@ -67,9 +65,24 @@ pub(crate) fn described(id: &str, has_hint: bool, has_error: bool) -> String {
     if has_error { ids + " aria-invalid=\"true\"" } else { ids }
 }
 
-/// Returns the launcher's current time, for the countdowns of the script.
-pub(crate) fn machine_now(clock: &dyn Clock) -> String {
-    clock.now().to_string()
+/// Number of hues in the style sheet, as the classes `hue-0` to `hue-11`.
+const HUES: u32 = 12;
+
+/// A tile with the icon of an app. Equal names have equal hues, so that people recognize their app.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AppTile {
+    /// Path of the icon, as in [`icon_path`].
+    pub(crate) icon: &'static str,
+    /// Number of the CSS class.
+    pub(crate) hue: u32,
+}
+
+impl AppTile {
+    pub(crate) fn new(name: &str, icon: Icon) -> Self {
+        // FNV-1a spreads similar names, such as "Lab 1" and "Lab 2".
+        let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        Self { icon: icon_path(icon), hue: hash % HUES }
+    }
 }
 
 /// The frame of a page: the signed-in person, the navigation and the banners.
@@ -94,6 +107,11 @@ impl Visitor {
     /// Returns the frame of a page. `here` is its entry in the navigation.
     pub(crate) fn shell(&self, here: &'static str) -> Shell {
         Shell::new(&self.state, &self.caller, here)
+    }
+
+    /// Returns the launcher's current time, for the countdowns of the script.
+    pub(crate) fn machine_now(&self) -> String {
+        self.launcher.clock().now().to_string()
     }
 }
 

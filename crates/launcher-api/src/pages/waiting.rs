@@ -6,13 +6,13 @@ use jiff::SignedDuration;
 use launcher_domain::StartStep::{
     LoadingMaterial, Preparing, PullingImage, RestartingApp, StartingApp, WaitingForQuota, WaitingForRoom,
 };
-use launcher_domain::{FilesAtEnd, InstanceState, MaterialTrouble, Report, SecretValues};
+use launcher_domain::{InstanceState, Report, SecretValues};
 use launcher_service::{LaunchRequest, ListedInstance, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::{InstanceName, is_idempotency_key};
 use crate::pages::html::htmx_reload;
-use crate::pages::view::{WorkshopView, machine_now};
+use crate::pages::view::WorkshopView;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page, paths, workshops};
 use crate::state::AppState;
 
@@ -74,9 +74,11 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
     };
     let is_ready = listed.instance.state == InstanceState::Running;
     let left = if is_ready { None } else { launcher.ready_in(&listed).await? };
-    let trouble = listed.instance.material_trouble().filter(|_| is_ready);
-    let trouble =
-        trouble.map(|trouble| Trouble::new(t, trouble, listed.instance.files_if_ended(launcher.file_retention())));
+    let files = t.files(listed.instance.files_if_ended(launcher.file_retention()));
+    let trouble = listed.instance.material_trouble().filter(|_| is_ready).map(|trouble| Trouble {
+        title: t.text(&format!("material-trouble-{}", trouble.as_str())),
+        again: t.with_one("material-try-again-about", "files", files),
+    });
     let waiting = WaitingPage {
         t,
         shell: visitor.shell(""),
@@ -89,7 +91,7 @@ pub(crate) async fn show(visitor: Visitor, InstanceName(k8s_name): InstanceName)
         opens_in: opens_in(&visitor, &listed),
         message: message(&visitor, &listed).await?,
         workshop,
-        now: machine_now(launcher.clock()),
+        now: visitor.machine_now(),
     };
     page(&waiting)
 }
@@ -109,12 +111,10 @@ async fn message(visitor: &Visitor, listed: &ListedInstance) -> Result<Option<St
 
 /// Returns the time until the URL of a ready workshop answers.
 fn opens_in(state: &AppState, listed: &ListedInstance) -> SignedDuration {
-    let delay = SignedDuration::try_from(state.process.routing_delay).unwrap_or(SignedDuration::ZERO);
+    let delay = SignedDuration::try_from(state.process.routing_delay).unwrap_or_default();
     let now = state.launcher.clock().now();
-    listed
-        .instance
-        .started_at
-        .map_or(SignedDuration::ZERO, |ready| delay - now.duration_since(ready).clamp(SignedDuration::ZERO, delay))
+    let left = |ready| delay - now.duration_since(ready).clamp(SignedDuration::ZERO, delay);
+    listed.instance.started_at.map(left).unwrap_or_default()
 }
 
 /// States what the owner waits for. `left`: the expected time until the workshop is ready; zero if it is over.
@@ -199,13 +199,6 @@ fn steps(t: Language, listed: &ListedInstance, runs_images: bool) -> Option<Vec<
     Some(START_STEPS.into_iter().enumerate().filter_map(step).collect())
 }
 
-impl Trouble {
-    fn new(t: Language, trouble: MaterialTrouble, files: FilesAtEnd) -> Self {
-        let title = t.text(&format!("material-trouble-{}", trouble.as_str()));
-        Self { title, again: t.with_one("material-try-again-about", "files", t.files(files)) }
-    }
-}
-
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct AgainForm {
@@ -238,6 +231,6 @@ pub(crate) async fn try_again(
         LaunchRequest { idempotency_key, parameters, snapshot: instance.restores, ..LaunchRequest::default() };
     match launcher.launch_again(caller, &k8s_name, &request).await {
         Ok(launched) => Ok(forms::redirect(&paths::waiting(&launched.listed.instance.k8s_name))),
-        Err(error) => workshops::answer(&visitor, Err::<(), _>(error), &forms::return_to(None)).await,
+        Err(error) => workshops::refuse(&visitor, error, None).await,
     }
 }

@@ -12,7 +12,7 @@ use uuid::Uuid;
 
 use crate::pages::classes::path_of;
 use crate::pages::forms::AfterQuery;
-use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView, machine_now};
+use crate::pages::view::{Card, Notice, SnapshotView, WorkshopView};
 use crate::pages::{Language, PageResult, Query, Shell, Visitor, assets, forms, notices, page, page_with};
 use crate::permission::{ListAllInstances, allows};
 
@@ -100,12 +100,11 @@ pub(super) async fn own_live(visitor: &Visitor) -> Result<Vec<WorkshopView>, Ser
 /// Answers an action on a workshop. A browser gets a redirect to the next page, or the error. htmx gets the current
 /// list, with a notice if the action failed.
 pub(crate) async fn answer<T>(visitor: &Visitor, outcome: Result<T, ServiceError>, next: &LocalPath) -> PageResult {
-    let error = match outcome {
-        Ok(_) if visitor.is_htmx => return render_answer(visitor, StatusCode::OK, None).await,
-        Ok(_) => return Ok(forms::redirect(next.as_str())),
-        Err(error) => error,
-    };
-    refuse(visitor, error, None).await
+    match outcome {
+        Ok(_) if visitor.is_htmx => render_answer(visitor, StatusCode::OK, None).await,
+        Ok(_) => Ok(forms::redirect(next.as_str())),
+        Err(error) => refuse(visitor, error, None).await,
+    }
 }
 
 /// Answers an action that failed, like [`answer`]. `back` is the path of the page if it has no list of the reader's workshops:
@@ -175,14 +174,8 @@ async fn render_home(visitor: &Visitor, status: StatusCode, notice: Option<Notic
 /// Returns true if name, description and app type of a template together contain all words of the search.
 fn has_words(t: Language, template: &CatalogTemplate, search: &str) -> bool {
     let settings = &template.settings;
-    let tags = template.listing.tags.join("\n");
-    let text = format!(
-        "{}\n{}\n{}\n{tags}",
-        settings.name,
-        settings.description,
-        t.named("app-{}", settings.app_type.as_str())
-    );
-    let text = text.to_lowercase();
+    let (app, tags) = (t.named("app-{}", settings.app_type.as_str()), template.listing.tags.join("\n"));
+    let text = [&*settings.name, &settings.description, &app, &tags].join("\n").to_lowercase();
     search.to_lowercase().split_whitespace().all(|word| text.contains(word))
 }
 
@@ -200,7 +193,7 @@ impl List {
             ended: just_ended(visitor, &workshops).await?,
             workshops,
             more,
-            now: machine_now(visitor.launcher.clock()),
+            now: visitor.machine_now(),
             live: true,
             return_to: "/",
         })

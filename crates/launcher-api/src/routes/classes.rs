@@ -267,7 +267,7 @@ pub(crate) async fn update_class_template(
 ) -> Result<templates::Changed, Problem> {
     let current = call.launcher.template(&call.access, id).await?;
     let expected = if_match.required(current.version, ProblemCode::VersionMismatch)?;
-    let expected_version = written_version(&mut body, current, true, expected)?;
+    let expected_version = written_version(&mut body, current, expected)?;
     let update = TemplateUpdate { body, expected_version };
     let template = call.launcher.update_template(&call.access, id, update).await?;
     Ok(templates::changed(template, true))
@@ -389,15 +389,9 @@ impl From<&ClassAccess> for ClassResponse {
     }
 }
 
-named_schema! {
-    ClassResponse = "ClassResponse"
-}
-named_schema! {
-    type ClassBody = "ClassBody"
-}
-named_schema! {
-    type ClassReplacement = "ClassReplacement"
-}
+named_schema!(ClassResponse = "ClassResponse");
+named_schema!(type ClassBody = "ClassBody");
+named_schema!(type ClassReplacement = "ClassReplacement");
 
 /// Fields of a class that only the service sets: name, and schema in a response.
 const READ_ONLY: [(&str, &str, &str, &str); 5] = [

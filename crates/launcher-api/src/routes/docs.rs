@@ -8,10 +8,11 @@ use axum::extract::{Path, State};
 use axum::response::{Html, IntoResponse, Response};
 use http::HeaderMap;
 use http::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
-use pulldown_cmark::Parser;
 use pulldown_cmark::html::push_html;
+use pulldown_cmark::{Options, Parser};
 use utoipa_axum::routes;
 
+use crate::assets::{CSS, JAVASCRIPT};
 use crate::brand::Brand;
 use crate::compression::SharedText;
 use crate::problem::{Problem, REFERENCE};
@@ -80,9 +81,6 @@ pub(crate) async fn file(Path(file): Path<String>, headers: HeaderMap) -> Result
     }
 }
 
-const CSS: &str = "text/css; charset=utf-8";
-const JAVASCRIPT: &str = "text/javascript; charset=utf-8";
-
 /// A file of Swagger UI, up to 1.5 MB. It is in memory once for all requests.
 type File = LazyLock<std::io::Result<SharedText>>;
 
@@ -120,11 +118,11 @@ pub(crate) async fn read_problems(State(state): State<AppState>) -> Response {
 }
 
 fn render_reference() -> String {
-    let options = pulldown_cmark::Options::ENABLE_TABLES | pulldown_cmark::Options::ENABLE_HEADING_ATTRIBUTES;
+    let options = Options::ENABLE_TABLES | Options::ENABLE_HEADING_ATTRIBUTES;
     let mut html = String::from("<div class=\"reference\">");
     // The heading of each section is the code of a problem. The code is also the anchor of the section.
     let anchored: String = REFERENCE.lines().map(|line| anchored(line) + "\n").collect();
-    pulldown_cmark::html::push_html(&mut html, pulldown_cmark::Parser::new_ext(&anchored, options));
+    push_html(&mut html, Parser::new_ext(&anchored, options));
     html.push_str("</div>");
     // A narrow window scrolls the table instead of the page.
     html.replace("<table>", TABLE).replace("</table>", "</table></div>")

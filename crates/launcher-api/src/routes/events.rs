@@ -1,13 +1,12 @@
 //! `/events`: the event stream.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use http::HeaderMap;
-use http::header::{CACHE_CONTROL, HeaderValue};
+use http::header::CACHE_CONTROL;
 use utoipa_axum::routes;
 
 use crate::extract::last_event_id;
@@ -42,16 +41,11 @@ pub(crate) async fn follow_instances(call: Call, headers: HeaderMap) -> Result<R
     let feed = call.launcher.subscribe(&call.caller, last_event_id(&headers));
     let launcher = call.launcher.clone();
     let changes = feed.map(move |event| {
-        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-        let _ = &open;
         let body = WorkshopInstanceResponse::new(&launcher, &event.listed);
         let named = Event::default().event("instance").id(event.id.to_string());
         named.json_data(body).unwrap_or_else(|_| Event::default().comment("an instance could not be written"))
     });
     let first = stream::iter([Event::default().retry(RETRY)]);
-    let stop = call.process.stop.clone().cancelled_owned();
-    let events = first.chain(changes).take_until(stop).map(Ok::<_, Infallible>);
-    let mut response = Sse::new(events).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)).into_response();
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    let events = Sse::new(open.until_stop(&call, first.chain(changes)));
+    Ok(([(CACHE_CONTROL, "no-store")], events.keep_alive(KeepAlive::new().interval(KEEP_ALIVE))).into_response())
 }

@@ -1,13 +1,11 @@
 //! `/classes/{class}/`: hands of members, and the message of a teacher to all.
 
-use std::convert::Infallible;
-
 use axum::Json;
 use axum::response::sse::{Event, Sse};
 use axum::response::{IntoResponse, Response};
 use futures_util::{StreamExt, stream};
 use http::StatusCode;
-use http::header::{CACHE_CONTROL, HeaderValue};
+use http::header::CACHE_CONTROL;
 use jiff::Timestamp;
 use launcher_domain::{Attention, ClassAccess, ClassAction, ClassMessage, Hand};
 use serde::{Deserialize, Serialize};
@@ -66,17 +64,12 @@ pub(crate) async fn follow(call: &Call, access: &ClassAccess) -> Result<Response
     call.launcher.ready().await?;
     let (launcher, access) = (call.launcher.clone(), access.clone());
     let news = call.launcher.follow_attention(&access).map(move |attention| {
-        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-        let _ = &open;
         let body = NewsResponse::new(&attention, &access, launcher.clock().now());
         let event = Event::default().event("news").json_data(body);
         event.unwrap_or_else(|_| Event::default().comment("the news could not be written"))
     });
     let first = stream::iter([Event::default().retry(RETRY)]);
-    let stop = call.process.stop.clone().cancelled_owned();
-    let mut response = Sse::new(first.chain(news).take_until(stop).map(Ok::<_, Infallible>)).into_response();
-    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    Ok(response)
+    Ok(([(CACHE_CONTROL, "no-store")], Sse::new(open.until_stop(call, first.chain(news)))).into_response())
 }
 
 /// Raise the hand

@@ -293,26 +293,22 @@ impl WorkshopInstanceResponse {
     /// Converts an instance. The field `extension` depends on the launcher's current time.
     pub(crate) fn new(launcher: &Launcher, listed: &ListedInstance) -> Self {
         let ListedInstance { instance, queue_position, used_at: _ } = listed;
+        let report = &instance.report;
+        let sources = report.material.iter().flat_map(|material| &material.sources);
         Self {
             k8s_name: instance.k8s_name.clone(),
             owner_email: instance.owner_email.to_string(),
             template_id: instance.template_id,
             template_name: instance.settings.name.clone(),
             state: instance.state.into(),
-            start_step: instance.report.start_step.map(StartStepName::from),
-            start_progress: instance.report.start_progress,
-            listens_elsewhere: instance.report.listens_elsewhere.as_ref().map(ListensElsewhereResponse::from),
+            start_step: report.start_step.map(StartStepName::from),
+            start_progress: report.start_progress,
+            listens_elsewhere: report.listens_elsewhere.as_ref().map(ListensElsewhereResponse::from),
             reason: instance.failure().as_ref().map(ReasonResponse::from),
-            log_tail: instance.report.log_tail.clone(),
-            last_crash: instance.report.last_crash.as_ref().map(CrashResponse::from),
-            material: instance
-                .report
-                .material
-                .iter()
-                .flat_map(|report| &report.sources)
-                .map(SourceReportResponse::from)
-                .collect(),
-            url: instance.report.url.clone(),
+            log_tail: report.log_tail.clone(),
+            last_crash: report.last_crash.as_ref().map(CrashResponse::from),
+            material: sources.map(SourceReportResponse::from).collect(),
+            url: report.url.clone(),
             outdated: instance.outdated,
             queue_position: *queue_position,
             volume: instance.volume.clone(),

@@ -80,9 +80,7 @@ pub(crate) async fn join(call: Call, JoinCode(code): JoinCode) -> Result<Json<Cl
     Ok(Json(ClassResponse::from(&access)))
 }
 
-named_schema! {
-    type JoinLinkBody = "JoinLinkBody"
-}
+named_schema!(type JoinLinkBody = "JoinLinkBody");
 
 /// A join link.
 #[derive(Debug, Serialize, ToSchema)]

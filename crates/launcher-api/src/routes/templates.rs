@@ -20,8 +20,8 @@ use uuid::Uuid;
 
 use crate::admission::MAX_BODY_BYTES;
 use crate::extract::{
-    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, etag, idempotency_key,
-    is_unchanged, list_page,
+    IfMatch, Json as Body, ListQuery, MergePatch, OptionalJson, RequestBody, TemplateId, escaped, etag,
+    idempotency_key, is_unchanged, list_page,
 };
 use crate::permission::{Allowed, ManageTemplates, ManageWorkshops};
 use crate::problem::{Problem, ProblemCode};
@@ -123,7 +123,7 @@ pub(crate) async fn update_template(
     let mut expected_version = if_match.expected_version(&manager, id).await?;
     if READ_ONLY.iter().any(|field| body.contains_key(field.0)) {
         let current = manager.launcher.template(&manager.caller, id).await?;
-        expected_version = written_version(&mut body, current, true, expected_version)?;
+        expected_version = written_version(&mut body, current, expected_version)?;
     }
     let update = TemplateUpdate { body, expected_version };
     Ok(changed(manager.launcher.update_template(&manager.caller, id, update).await?, true))
@@ -167,12 +167,11 @@ pub(super) fn changed(template: Template, shows_all: bool) -> Changed {
 pub(super) fn written_version(
     body: &mut JsonObject,
     current: Template,
-    shows_all: bool,
     expected: Option<i64>,
 ) -> Result<Option<i64>, Problem> {
     let names_version = ["version", "updated_at"].iter().any(|field| body.contains_key(*field));
     let version = expected.or_else(|| names_version.then_some(current.version));
-    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, shows_all)))?;
+    remove_read_only(body, &json!(WorkshopTemplateResponse::new(current, true)))?;
     Ok(version)
 }
 
@@ -194,7 +193,7 @@ fn patched(before: &Template, mut patch: JsonObject) -> Result<JsonObject, Probl
 fn check_names(body: &Value, patch: &JsonObject) -> Result<(), Problem> {
     let unknown = |known: &Value, patch: &JsonObject, start: &str| -> Vec<FieldError> {
         let names = patch.keys().filter(|name| known.get(name.as_str()).is_none());
-        let pointer = |name: &String| format!("{start}/{}", name.replace('~', "~0").replace('/', "~1"));
+        let pointer = |name: &String| format!("{start}/{}", escaped(name));
         let fields = known.as_object().into_iter().flatten().map(|(name, _)| &**name).collect::<Vec<_>>().join(", ");
         let rule = || FieldRule::FieldUnknown { fields: fields.clone() };
         names.map(|name| FieldError::new(pointer(name), rule())).collect()
@@ -472,21 +471,11 @@ impl WorkshopTemplateResponse {
     }
 }
 
-named_schema! {
-    WorkshopTemplateResponse = "WorkshopTemplateResponse"
-}
-named_schema! {
-    type TemplateBody = "WorkshopTemplateBody"
-}
-named_schema! {
-    type TemplateReplacement = "WorkshopTemplateReplacement"
-}
-named_schema! {
-    type TemplatePatch = "WorkshopTemplatePatch"
-}
-named_schema! {
-    type MaterialCheckBody = "MaterialCheckBody"
-}
+named_schema!(WorkshopTemplateResponse = "WorkshopTemplateResponse");
+named_schema!(type TemplateBody = "WorkshopTemplateBody");
+named_schema!(type TemplateReplacement = "WorkshopTemplateReplacement");
+named_schema!(type TemplatePatch = "WorkshopTemplatePatch");
+named_schema!(type MaterialCheckBody = "MaterialCheckBody");
 
 pub(crate) fn template_schemas() -> [(&'static str, Value); 5] {
     [

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::response::Response;
 use http::StatusCode;
+use jiff::Timestamp;
 use launcher_service::{ArchiveFormat, Download, Launcher, ListedVolume, ServiceError};
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -73,6 +74,12 @@ pub(crate) async fn download(call: &Call, name: &str, format: ArchiveFormat) -> 
     Ok(archive(listed.volume.template_name.as_deref().unwrap_or("work"), format, Body::from_stream(files)))
 }
 
+/// Returns the time at which the service deletes a volume unless it is used before; `None` while a workshop runs with it.
+pub(crate) fn deleted_after(launcher: &Launcher, ListedVolume { volume, used_by }: &ListedVolume) -> Option<Timestamp> {
+    let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
+    launcher.volume_retention().filter(|_| !is_in_use).and_then(|retention| volume.deleted_after(retention))
+}
+
 /// The kept files of one user. Times are RFC 3339 in UTC with milliseconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct VolumeResponse {
@@ -102,9 +109,9 @@ pub(crate) struct VolumeResponse {
 }
 
 impl VolumeResponse {
-    pub(crate) fn new(launcher: &Launcher, ListedVolume { volume, used_by }: ListedVolume) -> Self {
-        let is_in_use = used_by.as_ref().is_some_and(|user| !user.is_suspended);
-        let deleted_after = launcher.volume_retention().and_then(|retention| volume.deleted_after(retention));
+    pub(crate) fn new(launcher: &Launcher, listed: ListedVolume) -> Self {
+        let deleted_after = deleted_after(launcher, &listed);
+        let ListedVolume { volume, used_by } = listed;
         Self {
             name: volume.name,
             owner_email: volume.owner_email.to_string(),
@@ -113,7 +120,7 @@ impl VolumeResponse {
             size: volume.size,
             created_at: rfc3339(volume.created_at),
             last_used_at: rfc3339(volume.last_used_at),
-            deleted_after: deleted_after.filter(|_| !is_in_use).map(rfc3339),
+            deleted_after: deleted_after.map(rfc3339),
             used_by: used_by.map(|user| user.k8s_name),
         }
     }

@@ -116,10 +116,8 @@ impl Form {
             }
         }
         if form.ticked.len() > MAX_INSTANCES {
-            return Err(Problem::new(
-                ProblemCode::InvalidParameters,
-                t.with_one("bulk-too-many", "most", MAX_INSTANCES),
-            ));
+            let detail = t.with_one("bulk-too-many", "most", MAX_INSTANCES);
+            return Err(Problem::new(ProblemCode::InvalidParameters, detail));
         }
         Ok(form)
     }
@@ -245,7 +243,7 @@ impl Outcome {
         done: Result<ListedInstance, ServiceError>,
     ) -> Self {
         let (text, until) = match (&done, action) {
-            (Ok(listed), Action::End) => (t.named("state-{}", listed.instance.state.as_str()), None),
+            (Ok(listed), Action::End) => (t.state_name(listed.instance.state), None),
             (Ok(_), Action::Restart) => (t.text("restart-requested"), None),
             (Ok(listed), Action::Extend | Action::ExtendBeyond) => (Text::default(), listed.instance.expires_at),
             (Err(error), _) => {
@@ -257,19 +255,15 @@ impl Outcome {
         Self {
             k8s_name: k8s_name.to_owned(),
             is_at_maximum: is_refused && action == Action::Extend,
-            what: seen.map(what).unwrap_or_default(),
+            what: seen
+                .map(|listed| format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email))
+                .unwrap_or_default(),
             done: done.is_ok(),
             text,
             until: until.map(|until| Instant::new(t, until)),
         }
     }
 }
-
-fn what(listed: &ListedInstance) -> String {
-    format!("{}, {}", listed.instance.settings.name, listed.instance.owner_email)
-}
-
-const LIST: &str = "/admin/instances";
 
 pub(super) fn outdated() -> InstanceFilter {
     InstanceFilter { state: StateFilter::Outdated, ..InstanceFilter::default() }
@@ -293,6 +287,6 @@ pub(crate) async fn confirm_restart(
     let note = (listed.len() == MAX_INSTANCES)
         .then(|| t.with("restart-first", [("listed", listed.len().into()), ("all", all.into())]));
     let return_to = query.path();
-    let return_to = if return_to == LocalPath::root() { LIST } else { return_to.as_str() };
+    let return_to = if return_to == LocalPath::root() { "/admin/instances" } else { return_to.as_str() };
     confirm(&visitor, Action::Restart, listed, note, return_to.to_owned())
 }

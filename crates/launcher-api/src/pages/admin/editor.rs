@@ -17,7 +17,7 @@ use uuid::Uuid;
 use super::form::{self, Field, FormErrors, Group, Next, Note, ShortLink, Shown, TemplateForm};
 use super::images::{self, ImageLine, ImageQuery, Place};
 use crate::extract::TemplateId;
-use crate::pages::admin::presets::{self, ChosenPreset, Preset, PresetCard};
+use crate::pages::admin::presets::{self, Preset};
 use crate::pages::classes;
 use crate::pages::paths::TEMPLATES;
 use crate::pages::view::{Card, Notice};
@@ -55,8 +55,12 @@ struct FormPage {
     is_open: bool,
     /// Names and texts of the fields that the fleet ignores.
     hidden: Vec<(&'static str, String)>,
-    presets: Vec<PresetCard>,
-    chosen: Option<ChosenPreset>,
+    presets: Vec<&'static Preset>,
+    chosen: Option<&'static Preset>,
+    /// Name of the chosen preset; empty for none.
+    chosen_name: &'static str,
+    /// A Dockerfile of its image, if the fleet has images and there is no public one.
+    dockerfile: Option<String>,
     /// True to offer to save the template although course material was not found.
     asks: bool,
     /// State of the template's image, if the fleet has images.
@@ -124,9 +128,8 @@ impl Author {
     }
 
     fn templates_path(&self) -> String {
-        self.access
-            .as_ref()
-            .map_or_else(|| TEMPLATES.to_owned(), |access| format!("{}/templates", classes::path(access)))
+        let of_class = |access| format!("{}/templates", classes::path(access));
+        self.access.as_ref().map_or_else(|| TEMPLATES.to_owned(), of_class)
     }
 
     /// Path of the page with the form, as it was before any change.
@@ -174,10 +177,7 @@ pub(crate) async fn create<A: Into<Author>>(author: A, Fields(form): Fields<Temp
         form = form.fitted(visitor.t, sizes);
     }
     let mut editor = Editor::new(visitor, Purpose::New, form);
-    if let Some(answer) = editor.check(None).await {
-        return answer;
-    }
-    let body = match editor.body() {
+    let body = match editor.body(None).await {
         ControlFlow::Continue(body) => body,
         ControlFlow::Break(answer) => return answer,
     };
@@ -232,10 +232,7 @@ pub(crate) async fn update<A: Into<Author>>(
     let before = visitor.launcher.template(visitor.catalog(), id).await?;
     let form = form.with_size(&visitor.sizes());
     let mut editor = Editor::new(visitor, Purpose::Edit(id), form);
-    if let Some(answer) = editor.check(Some(&before)).await {
-        return answer;
-    }
-    let body = match editor.body() {
+    let body = match editor.body(Some(&before)).await {
         ControlFlow::Continue(body) => form::kept(editor.visitor.t, body, &before),
         ControlFlow::Break(answer) => return answer,
     };
@@ -324,7 +321,10 @@ impl Editor {
 
     /// Returns the template of a sent form, or the answer to a form that shall not be saved: the form in another
     /// language, with its errors, or with a preview.
-    fn body(&self) -> ControlFlow<PageResult, JsonObject> {
+    async fn body(&mut self, stored: Option<&CatalogTemplate>) -> ControlFlow<PageResult, JsonObject> {
+        if let Some(answer) = self.check(stored).await {
+            return ControlFlow::Break(answer);
+        }
         if !self.form.controls.language.is_empty() {
             return ControlFlow::Break(self.in_language());
         }
@@ -397,13 +397,11 @@ impl Editor {
         let Self { visitor, purpose, form, notes } = self;
         let (t, ignored) = (visitor.t, visitor.process.ignored_fields);
         let (heading, submit, action) = match purpose {
-            Purpose::New => (t.text("editor-new-template"), t.text("editor-create"), visitor.templates_path()),
-            Purpose::Edit(id) => {
-                (t.text("edit-template"), t.text("editor-save"), format!("{}/{id}", visitor.templates_path()))
-            }
+            Purpose::New => ("editor-new-template", "editor-create", visitor.templates_path()),
+            Purpose::Edit(id) => ("edit-template", "editor-save", format!("{}/{id}", visitor.templates_path())),
         };
-        let preset = &form.controls.preset;
-        let chosen = ChosenPreset::named(t, preset, ignored);
+        let chosen = Preset::named(&form.controls.preset);
+        let dockerfile = chosen.and_then(Preset::dockerfile).filter(|_| !ignored.contains(&"image"));
         let link = (matches!(purpose, Purpose::New) && visitor.access.is_none()).then(|| ShortLink {
             start: format!("{}/go/", visitor.settings.origin()),
             slug: form.derived_slugs().next().unwrap_or_default(),
@@ -420,15 +418,12 @@ impl Editor {
         let wrong =
             |groups: &[Group]| groups.iter().flat_map(|group| &group.fields).flat_map(Field::wrong).collect::<Vec<_>>();
         let (wrong_first, wrong_folded) = (wrong(&first), wrong(&folded));
-        let waits_for_image =
-            chosen.as_ref().is_some_and(|chosen| chosen.dockerfile.is_some()) && form.typed("image").is_empty();
+        let waits_for_image = dockerfile.is_some() && form.typed("image").is_empty();
         let is_open = !wrong_folded.is_empty() || waits_for_image || form.is_button_in(&folded);
         let summary = [wrong_first, wrong_folded].concat();
         let hidden = form.hidden(ignored).into_iter().map(|(name, text)| (name, text.to_owned())).collect();
         let (template_id, version, presets) = match purpose {
-            Purpose::New => {
-                (Some(form.controls.template_id.clone()), None, presets::cards(t, preset, visitor.access.as_ref()))
-            }
+            Purpose::New => (Some(form.controls.template_id.clone()), None, presets::offered(visitor.access.as_ref())),
             Purpose::Edit(_) => (None, Some(form.controls.version.clone()), Vec::new()),
         };
         FormPage {
@@ -440,8 +435,8 @@ impl Editor {
             list_path: visitor.list_path(),
             templates_path: visitor.templates_path(),
             notice: None,
-            heading,
-            submit,
+            heading: t.text(heading),
+            submit: t.text(submit),
             action,
             template_id,
             version,
@@ -454,6 +449,8 @@ impl Editor {
             hidden,
             presets,
             chosen,
+            chosen_name: chosen.map_or("", |chosen| chosen.name),
+            dockerfile,
             asks: false,
             image: None,
         }

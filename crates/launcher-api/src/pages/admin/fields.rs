@@ -4,9 +4,11 @@
 use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
 use launcher_domain::template::{Icon, TAG_SEPARATORS};
 use launcher_domain::{AppType, AtExpiry, FieldError, SecurityProfile, StorageKind, TextKey};
+use launcher_service::to_yaml;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
 
+use crate::extract::unescaped;
 use crate::pages::admin::form::{RowsView, SizeCard};
 use crate::pages::admin::pod_settings::Setting;
 use crate::pages::admin::rows::{self, List};
@@ -274,11 +276,7 @@ impl Choices {
     fn options(&self, t: Language, chosen: &str) -> Vec<Choice> {
         let entries = (self.entries)(t);
         let selected = entries.iter().position(|(value, _)| *value == chosen).unwrap_or(0);
-        let option = |(index, (value, label)): (usize, (&str, Text))| Choice {
-            value: value.to_owned(),
-            label: label.into_owned(),
-            selected: index == selected,
-        };
+        let option = |(index, (value, label)): (usize, (&str, Text))| Choice::new(value, label, index == selected);
         entries.into_iter().enumerate().map(option).collect()
     }
 }
@@ -333,7 +331,7 @@ impl Codec {
             Self::Tags => read::<Vec<String>>(value).join(", "),
             Self::Words => lines::from_words(&read::<Vec<String>>(value)),
             Self::Lines => read::<Vec<String>>(value).join("\n"),
-            Self::PodTemplate => value.as_object().map(yaml::format).unwrap_or_default(),
+            Self::PodTemplate => value.as_object().map(to_yaml).unwrap_or_default(),
             Self::Setting(setting) => setting.text(value).unwrap_or_default(),
             Self::Checkbox if read(value) => "yes".to_owned(),
             Self::Checkbox => String::new(),
@@ -356,7 +354,7 @@ impl Codec {
             (Self::Words, Ok(number)) => numbered("editor-wrong-word", number, wrong),
             // The pointer as a whole: its parts are names of Kubernetes.
             (Self::PodTemplate, _) => format!("/{rest}: {wrong}"),
-            _ => format!("{}: {wrong}", rest.replace("~1", "/").replace("~0", "~")),
+            _ => format!("{}: {wrong}", unescaped(rest)),
         }
     }
 
@@ -364,9 +362,8 @@ impl Codec {
     pub(super) fn kind(self, t: Language, text: &str) -> Kind {
         match self {
             Self::Title | Self::Tags => Kind::Text("auto"),
-            Self::Code | Self::Text | Self::Duration | Self::Cpu | Self::Memory => Kind::Text("ltr"),
+            Self::Code | Self::Text | Self::Duration | Self::Cpu | Self::Memory | Self::Number => Kind::Text("ltr"),
             Self::Integer | Self::Setting(Setting::Gpus) => Kind::Number,
-            Self::Number => Kind::Text("ltr"),
             Self::Prose => Kind::Prose,
             // The form adds the rows.
             Self::Rows(_) => Kind::Rows(RowsView::default()),

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use askama::Template as _;
 use launcher_domain::template::{MaterialSource, slug_of};
 use launcher_domain::{
     AppType, FieldError, JsonObject, MaterialFinding, MaterialKind, Resources, SecurityProfile, Size, Sizes, Template,
@@ -703,7 +702,6 @@ fn figures(resources: &Resources) -> [TextValue<'_>; 4] {
     ]
 }
 
-/// A field as the page shows it.
 #[derive(Debug, Clone, askama::Template)]
 #[template(path = "admin/field.html")]
 pub(crate) struct Field {
@@ -749,11 +747,6 @@ pub(crate) struct RowView {
 }
 
 impl Field {
-    /// Returns the field as HTML.
-    pub(crate) fn html(&self) -> Result<String, askama::Error> {
-        self.render()
-    }
-
     /// Returns the field and its parts that have errors.
     pub(crate) fn wrong(&self) -> Vec<Self> {
         let parts = match &self.kind {

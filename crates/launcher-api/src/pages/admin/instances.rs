@@ -3,14 +3,13 @@
 
 use askama::Template;
 use axum::extract::OriginalUri;
-use http::Uri;
-use launcher_domain::{EmailAddress, InstanceState};
+use launcher_domain::{EmailAddress, InstanceState, Template as CatalogTemplate};
 use launcher_service::{Cursor, InstanceFilter, SearchText, SortBy, SortOrder, StateFilter};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::pages::admin::bulk::outdated;
-use crate::pages::view::{Choice, WorkshopView, machine_now};
+use crate::pages::view::{Choice, WorkshopView};
 use crate::pages::{Language, PageResult, Query, Shell, Text, Visitor, assets, forms, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 
@@ -70,15 +69,16 @@ pub(crate) async fn show(
     let last = listed.last().filter(|_| listed.len() == ROWS as usize);
     let mut templates = workshops::all_templates(&visitor).await?;
     templates.sort_by_cached_key(|template| template.settings.name.to_lowercase());
+    let template = |template: &CatalogTemplate| {
+        let id = template.template_id.to_string();
+        Choice::new(&id, &template.settings.name, id == query.template)
+    };
     let instances = InstancesPage {
         t,
         shell: visitor.shell("admin-instances"),
         owner: filter.owner_email,
         owner_error: query.owner_error(t),
-        templates: templates
-            .iter()
-            .map(|template| choice(&template.template_id.to_string(), &template.settings.name, &query.template))
-            .collect(),
+        templates: templates.iter().map(template).collect(),
         states: states(t, &query.state),
         total: t.instance_count(count, filter.search.is_some()),
         outdated,
@@ -89,11 +89,11 @@ pub(crate) async fn show(
             heads: heads(t, order, filter.state, |sort| query.address(sort, None)),
             workshops: listed.iter().map(|listed| WorkshopView::new(&visitor, listed)).collect(),
             shows_template: true,
-            here: path_and_query(&uri),
+            here: forms::return_to(uri.path_and_query().map(|here| here.as_str())).as_str().to_owned(),
         },
         more: last.map(|last| query.address(&query.sort, Some(&order.cursor(&last.instance)))),
         more_label: if order == SortOrder::NEWEST { t.text("older") } else { t.text("more") },
-        now: machine_now(launcher.clock()),
+        now: visitor.machine_now(),
         filter: query,
     };
     page(&instances)
@@ -136,18 +136,10 @@ impl InstancesQuery {
     }
 }
 
-fn path_and_query(uri: &Uri) -> String {
-    forms::return_to(uri.path_and_query().map(|here| here.as_str())).as_str().to_owned()
-}
-
 fn states(t: Language, chosen: &str) -> Vec<Choice> {
     let named = [("", t.text("not-ended")), ("ended", t.text("everything-ended")), ("all", t.text("every-state"))];
-    let single = InstanceState::ALL.map(|state| (state.as_str(), t.named("state-{}", state.as_str())));
-    named.into_iter().chain(single).map(|(value, label)| choice(value, &label, chosen)).collect()
-}
-
-fn choice(value: &str, label: &str, chosen: &str) -> Choice {
-    Choice { value: value.to_owned(), label: label.to_owned(), selected: value == chosen }
+    let single = InstanceState::ALL.map(|state| (state.as_str(), t.state_name(state)));
+    named.into_iter().chain(single).map(|(value, label)| Choice::new(value, label, value == chosen)).collect()
 }
 
 /// Maximum number of instances in one request of the bulk form. No list shows more rows.

@@ -10,39 +10,28 @@ pub(super) fn wrong<const N: usize>(key: &str, values: [(&str, &dyn ToString); N
     TextKey { key: key.to_owned(), args: values.map(|(name, value)| (name.to_owned(), value.to_string())).into() }
 }
 
-#[derive(Debug)]
-pub(super) struct LineErrors {
-    /// The line is not `NAME=value`.
-    pub(super) not_a_pair: &'static str,
-    /// The line starts with a quotation mark, but is not a JSON string.
-    pub(super) not_json: &'static str,
-    /// The line has a name that an earlier line has.
-    pub(super) repeated: &'static str,
-}
-
 /// Formats pairs of names and values, one per line. Some values do not fit on a line: values with a line break or another
 /// control character, with white space at an end, or with a quotation mark at the start. Such values are written as JSON
 /// strings.
-pub(crate) fn from_env(env: &BTreeMap<String, String>) -> String {
-    env.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
+pub(crate) fn from_labels(labels: &BTreeMap<String, String>) -> String {
+    labels.iter().map(|(name, value)| format!("{name}={}", encode(value))).collect::<Vec<_>>().join("\n")
 }
 
-/// Parses environment variables, one per line. Ignores empty lines. Each line has one `NAME=value`, and is taken literally.
-/// A value that starts with a quotation mark is parsed as a JSON string.
+/// Parses labels, one per line. Ignores empty lines. Each line has one `NAME=value`, and is taken literally. A value that
+/// starts with a quotation mark is parsed as a JSON string.
 ///
 /// # Errors
 /// The error of the first invalid line.
-pub(super) fn to_env(text: &str, errors: &LineErrors) -> Result<BTreeMap<String, String>, TextKey> {
-    let mut env = BTreeMap::new();
+pub(super) fn to_labels(text: &str) -> Result<BTreeMap<String, String>, TextKey> {
+    let mut labels = BTreeMap::new();
     for (number, line) in filled_lines(text) {
-        let (name, value) = line.split_once('=').ok_or_else(|| wrong(errors.not_a_pair, [("line", &number)]))?;
-        let name = name.trim();
-        let value = decode(value).ok_or_else(|| wrong(errors.not_json, [("line", &number)]))?;
-        if env.insert(name.to_owned(), value).is_some() {
-            return Err(wrong(errors.repeated, [("line", &number), ("name", &name)]));
+        let pair = line.split_once('=').and_then(|(name, value)| Some((name.trim(), decode(value)?)));
+        let (name, value) = pair.ok_or_else(|| wrong("editor-not-a-label", [("line", &number)]))?;
+        if labels.insert(name.to_owned(), value).is_some() {
+            return Err(wrong("editor-repeated-label", [("line", &number), ("name", &name)]));
         }
     }
-    Ok(env)
+    Ok(labels)
 }
 
 /// Converts line breaks as browsers send them (CR LF) to LF.
@@ -52,11 +41,7 @@ pub(crate) fn normal(text: &str) -> String {
 
 /// Returns the lines that are not empty, with their numbers.
 pub(super) fn filled_lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
-    text.split('\n')
-        .map(|line| line.strip_suffix('\r').unwrap_or(line))
-        .enumerate()
-        .filter(|(_, line)| !line.trim().is_empty())
-        .map(|(index, line)| (index + 1, line))
+    (1..).zip(text.lines()).filter(|(_, line)| !line.trim().is_empty())
 }
 
 fn encode(text: &str) -> String {
@@ -98,11 +83,9 @@ mod tests {
 
     use super::*;
 
-    const ERRORS: LineErrors = LineErrors { not_a_pair: "pair", not_json: "json", repeated: "repeated" };
-
     #[test]
-    fn environment_variables_round_trip_through_form() {
-        let env: BTreeMap<String, String> = [
+    fn labels_round_trip_through_form() {
+        let labels: BTreeMap<String, String> = [
             ("JSON", "{\"a\": [1, \"=\"]}"),
             ("EMPTY", ""),
             ("KEY", "-----BEGIN-----\nabc==\n-----END-----\n"),
@@ -111,18 +94,18 @@ mod tests {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-        let sent = from_env(&env).replace('\n', "\r\n");
-        assert_eq!(to_env(&sent, &ERRORS), Ok(env));
+        let sent = from_labels(&labels).replace('\n', "\r\n");
+        assert_eq!(to_labels(&sent), Ok(labels));
     }
 
     #[test]
     fn error_of_unreadable_line_contains_line_number() {
         for (text, error) in [
-            ("A=1\nB", wrong("pair", [("line", &2)])),
-            ("A=1\n\nA=2", wrong("repeated", [("line", &3), ("name", &"A")])),
-            ("A=\"open", wrong("json", [("line", &1)])),
+            ("A=1\nB", wrong("editor-not-a-label", [("line", &2)])),
+            ("A=1\n\nA=2", wrong("editor-repeated-label", [("line", &3), ("name", &"A")])),
+            ("A=\"open", wrong("editor-not-a-label", [("line", &1)])),
         ] {
-            assert_eq!(to_env(text, &ERRORS), Err(error), "{text}");
+            assert_eq!(to_labels(text), Err(error), "{text}");
         }
     }
 

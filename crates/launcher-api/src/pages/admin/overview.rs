@@ -9,7 +9,7 @@ use launcher_domain::InstanceState;
 use launcher_service::{Hour, LaunchStats, Overview, ReadyTimes};
 use uuid::Uuid;
 
-use crate::pages::view::{Instant, Tile};
+use crate::pages::view::Instant;
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, page, workshops};
 use crate::permission::{Allowed, ListAllInstances};
 
@@ -19,94 +19,39 @@ struct OverviewPage {
     t: Language,
     shell: Shell,
     at: Instant,
-    tiles: Vec<Tile>,
+    tiles: Vec<(InstanceState, u64)>,
     is_launched: bool,
     /// The charts; empty if no workshop was launched or in use in the last 24 hours.
     charts: Vec<Chart>,
-    templates: Vec<TemplateRow>,
-    /// One row for each of the last 24 hours, latest first.
-    hours: Vec<HourRow>,
-}
-
-#[derive(Debug)]
-struct Row {
-    launches: u64,
-    failures: u64,
-    p50: String,
-    p95: String,
-}
-
-#[derive(Debug)]
-struct TemplateRow {
-    template_id: Uuid,
-    name: String,
-    running: u64,
-    day: Row,
-}
-
-#[derive(Debug)]
-struct HourRow {
-    begins: Instant,
-    up: u64,
-    launched: Row,
+    /// Name and statistics of each template.
+    templates: Vec<(Uuid, String, LaunchStats)>,
+    /// Beginning, launches and workshops in use of each of the last 24 hours, latest first.
+    hours: Vec<(Instant, LaunchStats, u64)>,
 }
 
 pub(crate) async fn show(visitor: Allowed<ListAllInstances, Visitor>) -> PageResult {
     let t = visitor.t;
     let overview = visitor.launcher.overview(&visitor.caller).await?;
     let all = workshops::all_templates(&visitor).await?;
-    let names = all.into_iter().map(|template| (template.template_id, template.settings.name)).collect();
-    let page_of = OverviewPage {
-        t,
-        shell: visitor.shell("admin-overview"),
-        at: Instant::new(t, overview.at),
-        tiles: tiles(t, &overview),
-        is_launched: overview.day.launches > 0,
-        charts: charts(t, &overview),
-        templates: template_rows(t, &overview, &names),
-        hours: overview.hours.iter().rev().map(|hour| HourRow::new(t, hour)).collect(),
-    };
-    page(&page_of)
-}
-
-fn tiles(t: Language, overview: &Overview) -> Vec<Tile> {
-    let tile = |(state, count): &(InstanceState, u64)| Tile {
-        state: *state,
-        label: t.named("state-{}", state.as_str()),
-        count: *count,
-    };
+    let mut names: HashMap<Uuid, String> =
+        all.into_iter().map(|template| (template.template_id, template.settings.name)).collect();
     // Most installations have no workshops that can be paused.
     let is_shown = |(state, count): &&(InstanceState, u64)| {
         *count > 0 || !matches!(state, InstanceState::Suspending | InstanceState::Suspended)
     };
-    overview.states.iter().filter(is_shown).map(tile).collect()
-}
-
-fn template_rows(t: Language, overview: &Overview, names: &HashMap<Uuid, String>) -> Vec<TemplateRow> {
-    let row = |(template_id, stats): &(Uuid, LaunchStats)| TemplateRow {
-        template_id: *template_id,
-        name: names.get(template_id).cloned().unwrap_or_default(),
-        running: stats.running,
-        day: Row::new(t, stats),
+    let hour = |hour: Hour| (Instant::new(t, hour.begins), hour.launched, hour.up);
+    let template = |(id, stats)| (id, names.remove(&id).unwrap_or_default(), stats);
+    let page_of = OverviewPage {
+        t,
+        shell: visitor.shell("admin-overview"),
+        at: Instant::new(t, overview.at),
+        tiles: overview.states.iter().filter(is_shown).copied().collect(),
+        is_launched: overview.day.launches > 0,
+        charts: charts(t, &overview),
+        hours: overview.hours.into_iter().rev().map(hour).collect(),
+        templates: overview.templates.into_iter().map(template).collect(),
     };
-    overview.templates.iter().map(row).collect()
-}
-
-impl Row {
-    fn new(t: Language, stats: &LaunchStats) -> Self {
-        Self {
-            launches: stats.launches,
-            failures: stats.failures,
-            p50: t.ready(stats.ready, |times| times.p50),
-            p95: t.ready(stats.ready, |times| times.p95),
-        }
-    }
-}
-
-impl HourRow {
-    fn new(t: Language, hour: &Hour) -> Self {
-        Self { begins: Instant::new(t, hour.begins), up: hour.up, launched: Row::new(t, &hour.launched) }
-    }
+    page(&page_of)
 }
 
 fn charts(t: Language, overview: &Overview) -> Vec<Chart> {
@@ -127,10 +72,7 @@ fn launches(t: Language, overview: &Overview) -> Chart {
         figure: day.launches.to_string(),
         note: t.launches_note(day),
         summary: t.launches_summary(day, peak(&all)),
-        keys: Some((
-            Key { class: "area", label: t.text("overview-key-launched") },
-            Key { class: "area-bad", label: t.text("overview-key-failed") },
-        )),
+        keys: vec![("area", t.text("overview-key-launched")), ("area-bad", t.text("overview-key-failed"))],
         drawing: Drawing::of_counts(t, &all, Some(("area-bad", &failed))),
     }
 }
@@ -144,7 +86,7 @@ fn in_use(t: Language, up: &[u64]) -> Chart {
         figure: now.to_string(),
         note: t.with_one("overview-use-note", "most", most),
         summary: t.use_summary(now, peak(up)),
-        keys: None,
+        keys: Vec::new(),
         drawing: Drawing::of_counts(t, up, None),
     }
 }
@@ -162,13 +104,10 @@ fn ready(t: Language, overview: &Overview) -> Chart {
     Chart {
         id: "ready",
         title: t.text("overview-launch-to-ready"),
-        figure: t.ready(day.ready, |times| times.p50),
+        figure: t.p50(day),
         note: t.ready_note(day),
         summary: t.ready_summary(day, slowest),
-        keys: Some((
-            Key { class: "area", label: t.text("overview-key-p50") },
-            Key { class: "area-back", label: t.text("overview-key-p95") },
-        )),
+        keys: vec![("area", t.text("overview-key-p50")), ("area-back", t.text("overview-key-p95"))],
         drawing: slowest.and_then(|(slowest, _)| {
             Drawing::new(t.short(slowest), ("area-back", &millis(&most)), Some(("area", &millis(&half))))
         }),
@@ -191,16 +130,10 @@ struct Chart {
     figure: String,
     note: String,
     summary: String,
-    /// Legend: the colours of the areas. `None` if there is one area.
-    keys: Option<(Key, Key)>,
+    /// Legend: class and label of each area. Empty if there is one area.
+    keys: Vec<(&'static str, Text)>,
     /// `None` if fewer than [`FEWEST`] hours have a value.
     drawing: Option<Drawing>,
-}
-
-#[derive(Debug)]
-struct Key {
-    class: &'static str,
-    label: Text,
 }
 
 /// The areas of a chart, back to front.
@@ -285,9 +218,17 @@ impl Language {
         }
     }
 
-    /// Formats the median or the 95th percentile of the times to ready; the placeholder for a missing figure if unknown.
-    fn ready(self, times: Option<ReadyTimes>, which: fn(ReadyTimes) -> SignedDuration) -> String {
-        times.map_or_else(|| self.text("overview-none").into_owned(), |times| self.short(which(times)))
+    /// Formats the median of the times to ready; the placeholder for a missing figure if unknown.
+    fn p50(self, stats: &LaunchStats) -> String {
+        self.ready(stats.ready.map(|times| times.p50))
+    }
+
+    fn p95(self, stats: &LaunchStats) -> String {
+        self.ready(stats.ready.map(|times| times.p95))
+    }
+
+    fn ready(self, time: Option<SignedDuration>) -> String {
+        time.map_or_else(|| self.text("overview-none").into_owned(), |time| self.short(time))
     }
 
     /// Note below the number of launches. A percentage above zero is never shown as 0 %.

@@ -9,6 +9,8 @@ use std::collections::BTreeMap;
 use launcher_domain::PodTemplateObject;
 use serde_json::{Value, json};
 
+use crate::extract::escaped;
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Setting {
     /// Size of the memory volume at `/dev/shm` of the app.
@@ -48,7 +50,7 @@ impl Setting {
     /// Returns the setting at a JSON pointer of a pod template. The pointer has no slash at its start.
     pub(super) fn at(path: &str) -> Option<Self> {
         let is_below = |pointer: &str| path.starts_with(pointer.trim_start_matches('/'));
-        let is_limit = |name: &str| path.ends_with(&format!("/resources/limits/{}", tree::escaped(name)));
+        let is_limit = |name: &str| path.ends_with(&format!("/resources/limits/{}", escaped(name)));
         if is_limit(GPU) {
             Some(Self::Gpus)
         } else if is_limit(EPHEMERAL_STORAGE) {
@@ -80,7 +82,7 @@ impl Setting {
         let found = match self {
             Self::SharedMemory => take_shared_memory(template)?,
             Self::Gpus | Self::EphemeralStorage => {
-                let (app, name) = (tree::app_pointer(template)?, tree::escaped(self.kubernetes_name()));
+                let (app, name) = (tree::app_pointer(template)?, escaped(self.kubernetes_name()));
                 tree::remove(template, &format!("{app}/resources/limits/{name}"))?
             }
             Self::ImagePullSecret => match tree::remove(template, IMAGE_PULL_SECRETS)?.as_array()?.as_slice() {

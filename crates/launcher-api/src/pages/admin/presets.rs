@@ -7,13 +7,13 @@ use launcher_domain::template::Icon;
 use launcher_domain::{AppType, ClassAccess, JsonObject, SecurityProfile};
 use serde_json::{Value, json};
 
-use crate::pages::{Language, Text, assets};
+use crate::pages::{Language, Text};
 
 #[derive(Debug)]
 pub(super) struct Preset {
     /// Value of `?preset=`, and suffix of the key of the label.
     pub(super) name: &'static str,
-    icon: Icon,
+    pub(super) icon: Icon,
     app_type: AppType,
     image: Image,
     /// Port in a container. The local fleet allocates another one.
@@ -300,47 +300,9 @@ impl Preset {
     }
 }
 
-#[derive(Debug)]
-pub(super) struct PresetCard {
-    pub(super) name: &'static str,
-    pub(super) label: Text,
-    /// Path of the icon, as in [`assets::icon_path`].
-    pub(super) icon: &'static str,
-    pub(super) is_current: bool,
-}
-
-#[derive(Debug)]
-pub(super) struct ChosenPreset {
-    pub(super) name: &'static str,
-    pub(super) label: Text,
-    pub(super) source: &'static str,
-    pub(super) source_label: String,
-    /// A Dockerfile of the image, if the fleet has images and there is no public one.
-    pub(super) dockerfile: Option<String>,
-}
-
-/// Returns the cards of the presets, in a class of those that the author may save.
-pub(super) fn cards(t: Language, chosen: &str, access: Option<&ClassAccess>) -> Vec<PresetCard> {
-    let is_allowed = |preset: &&Preset| access.is_none_or(|access| preset.is_allowed(access));
-    let card = |preset: &'static Preset| PresetCard {
-        name: preset.name,
-        label: preset.label(t),
-        icon: assets::icon_path(preset.icon),
-        is_current: preset.name == chosen,
-    };
-    PRESETS.iter().filter(is_allowed).map(card).collect()
-}
-
-impl ChosenPreset {
-    /// Returns the preset with this name, for a fleet that ignores these fields of a template.
-    pub(super) fn named(t: Language, name: &str, ignored: &[&str]) -> Option<Self> {
-        let preset = Preset::named(name)?;
-        let Preset { name, source, .. } = *preset;
-        let label = preset.label(t);
-        let source_label = t.with_one("editor-preset-source", "name", &*label);
-        let dockerfile = preset.dockerfile().filter(|_| !ignored.contains(&"image"));
-        Some(Self { name, label, source, source_label, dockerfile })
-    }
+/// Returns the presets whose templates the author may save: in a class, not all of them.
+pub(super) fn offered(access: Option<&ClassAccess>) -> Vec<&'static Preset> {
+    PRESETS.iter().filter(|preset| access.is_none_or(|access| preset.is_allowed(access))).collect()
 }
 
 #[cfg(test)]

@@ -8,6 +8,7 @@ use launcher_domain::template::slug_of;
 use launcher_domain::{FieldError, FieldRule, JsonObject, MaterialKind, ParameterKind, SourceUrl};
 use serde_json::{Value, json};
 
+use crate::extract::unescaped;
 use crate::pages::Language;
 use crate::pages::admin::fields::{Choices, Codec};
 
@@ -137,10 +138,7 @@ impl List {
     pub(super) fn rows(&self, value: &Value) -> Vec<Row> {
         let row = |entry: &Value| {
             let text = |column: &Column| {
-                entry
-                    .get(column.name)
-                    .map(|value| (column.name, column.codec.format(value)))
-                    .unwrap_or((column.name, String::new()))
+                (column.name, entry.get(column.name).map(|value| column.codec.format(value)).unwrap_or_default())
             };
             self.columns.iter().map(text).collect()
         };
@@ -188,7 +186,7 @@ impl List {
         let mut filled = rows.iter().enumerate().filter(|(_, row)| !self.is_blank(row));
         let (entry, below) = rest.split_once('/').unwrap_or((rest, ""));
         if self.kind == ListKind::Variables {
-            let name = entry.replace("~1", "/").replace("~0", "~");
+            let name = unescaped(entry);
             let (number, _) = filled.find(|(_, row)| row.get("name").is_some_and(|typed| typed.trim() == name))?;
             return Some((number, if error.rule == FieldRule::VariableValue { "value" } else { "name" }));
         }

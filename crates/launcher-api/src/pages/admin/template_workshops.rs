@@ -2,22 +2,26 @@
 //!
 //! A pasted list of addresses is part of the request only: the launcher does not store it.
 
+use std::collections::HashMap;
+
 use askama::Template;
 use http::StatusCode;
-use launcher_domain::{EmailAddress, InstanceState};
+use launcher_domain::EmailAddress;
+use launcher_domain::InstanceState::{
+    self, Failed, Queued, Running, Starting, Suspended, Suspending, Terminated, Terminating,
+};
 use launcher_service::{Cursor, InstanceFilter, Page, ServiceError, SortBy, SortOrder, StateFilter, TemplateStates};
 use serde::Deserialize;
 use uuid::Uuid;
 
 use crate::extract::TemplateId;
 use crate::pages::admin::instances::{InstanceTable, workshop_heads};
-use crate::pages::admin::standing::by_standing;
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::forms::AfterQuery;
 use crate::pages::paths::TEMPLATES;
 use crate::pages::report::{ExtendAll, Place, Report, times};
 use crate::pages::roster::{MAX_ENTRIES, Roster};
-use crate::pages::view::{Choice, Tile, WorkshopView};
+use crate::pages::view::{Choice, WorkshopView};
 use crate::pages::{
     Fields, Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, page, page_with,
 };
@@ -37,7 +41,7 @@ struct WorkshopsPage {
     shell: Shell,
     template_id: Uuid,
     name: String,
-    tiles: Vec<Tile>,
+    tiles: Vec<(InstanceState, u64)>,
     /// Number of workshops whose course material did not load, or has files in conflict.
     troubles: u64,
     times: Vec<Choice>,
@@ -129,7 +133,7 @@ async fn workshops_page(
         t,
         shell: visitor.shell("admin-templates"),
         template_id,
-        tiles: tiles(t, &states),
+        tiles: tiles(&states),
         name: states.template.settings.name,
         times: times(t, launcher.clock().now(), states.latest_end),
         troubles: states.material_troubles,
@@ -170,26 +174,47 @@ async fn live_instances(visitor: &Visitor, id: Uuid) -> Result<Vec<(EmailAddress
 }
 
 /// Returns the numbers of workshops. A queued instance counts as starting.
-fn tiles(t: Language, all: &TemplateStates) -> Vec<Tile> {
-    use InstanceState::{Failed, Queued, Running, Starting, Suspended, Suspending, Terminating};
-    let count = |states: &[InstanceState]| {
-        all.states.iter().filter(|(state, _)| states.contains(state)).map(|(_, count)| count).sum()
+fn tiles(all: &TemplateStates) -> Vec<(InstanceState, u64)> {
+    let tile = |wanted| {
+        let counts = all.states.iter().filter(|(state, _)| shown(*state) == Some(wanted)).map(|(_, count)| count);
+        (wanted, counts.sum())
     };
-    let tile = |state, states: &[InstanceState]| Tile {
-        state,
-        label: t.named("state-{}", state.as_str()),
-        count: count(states),
-    };
-    let mut tiles = vec![
-        tile(Starting, &[Queued, Starting]),
-        tile(Running, &[Running]),
-        tile(Suspended, &[Suspending, Suspended]),
-        tile(Failed, &[Failed]),
-        tile(Terminating, &[Terminating]),
-    ];
     // Most templates have no workshops that can be paused.
-    tiles.retain(|tile| tile.state != Suspended || tile.count > 0);
-    tiles
+    let is_shown = |(state, count): &(InstanceState, u64)| *state != Suspended || *count > 0;
+    [Starting, Running, Suspended, Failed, Terminating].map(tile).into_iter().filter(is_shown).collect()
+}
+
+/// Returns the state whose name and colour the page uses for a workshop.
+fn shown(state: InstanceState) -> Option<InstanceState> {
+    match state {
+        Queued | Starting => Some(Starting),
+        Suspending | Suspended => Some(Suspended),
+        Running | Failed | Terminating => Some(state),
+        Terminated => None,
+    }
+}
+
+/// The states of people, in the order of the page; `None`: not launched.
+const SHOWN: [Option<InstanceState>; 6] =
+    [None, Some(Failed), Some(Starting), Some(Running), Some(Suspended), Some(Terminating)];
+/// The same states. A later one wins if a person has several workshops of the template.
+const RANKED: [Option<InstanceState>; 6] =
+    [None, Some(Terminating), Some(Failed), Some(Suspended), Some(Starting), Some(Running)];
+
+/// Returns the people of the list by state. `live` has the owner and the state of each instance of the class that is not
+/// terminated.
+fn by_standing<'r>(
+    roster: &'r Roster,
+    live: &[(EmailAddress, InstanceState)],
+) -> [(Option<InstanceState>, Vec<&'r EmailAddress>); 6] {
+    let mut best: HashMap<&EmailAddress, usize> = HashMap::new();
+    for (owner, state) in live {
+        let rank = RANKED.iter().position(|ranked| *ranked == shown(*state)).unwrap_or_default();
+        best.entry(owner).and_modify(|best| *best = rank.max(*best)).or_insert(rank);
+    }
+    let standing = |email: &EmailAddress| best.get(email).and_then(|rank| RANKED[*rank]);
+    let emails = || roster.people.iter().map(|person| &person.email);
+    SHOWN.map(|wanted| (wanted, emails().filter(|email| standing(email) == wanted).collect()))
 }
 
 impl List {
@@ -197,8 +222,7 @@ impl List {
         let mut groups: Vec<Group> = by_standing(roster, live)
             .into_iter()
             .map(|(standing, people)| Group {
-                label: standing
-                    .map_or_else(|| t.text("workshops-not-launched"), |state| t.named("state-{}", state.as_str())),
+                label: standing.map_or_else(|| t.text("workshops-not-launched"), |state| t.state_name(state)),
                 class: standing.map_or_else(String::new, |state| format!("state-{}", state.as_str())),
                 entries: people.iter().map(ToString::to_string).collect(),
             })
@@ -213,7 +237,6 @@ impl List {
         Self { text, error: None, addresses: addresses.join("\n"), groups }
     }
 
-    /// Returns true if the folded form is open.
     fn is_open(&self) -> bool {
         !self.text.is_empty()
     }
@@ -231,8 +254,8 @@ pub(crate) async fn extend(
     let results = visitor.launcher.extend_template(&visitor.caller, id, until, bound).await?;
     let (shell, name, back) = (visitor.shell("admin-templates"), template.settings.name, workshops_path(id));
     let beyond = Some(format!("/admin/templates/{id}/extend"));
-    Report::of_extension(t, Place { shell, name, back, back_key: "workshops-back" }, &results, (until, bound), beyond)
-        .page()
+    let place = Place { shell, name, back, back_key: "workshops-back" };
+    page(&Report::of_extension(t, place, &results, (until, bound), beyond))
 }
 
 /// `GET /admin/templates/{template_id}/maximum`: asks if the maximum lifetime of a changed template applies to its current
@@ -251,13 +274,12 @@ pub(crate) async fn confirm_maximum(
         title: t.with_one("maximum-title", "name", name).into(),
         question: t.with("maximum-question", [("count", count.into()), ("longest", longest.into())]),
         warning: t.with_one("maximum-warning", "name", name).into(),
-        owner: None,
         action: format!("/admin/templates/{id}/maximum"),
-        fields: Vec::new(),
         button: t.text("maximum-button"),
         button_class: "button-main",
         cancel: t.text("maximum-cancel"),
         return_to: query.path().as_str().to_owned(),
+        ..Question::default()
     };
     confirm(&visitor, "admin-templates", ask)
 }

@@ -1,14 +1,10 @@
-//! Formats and parses the pod template of a template as YAML in a `<textarea>`. JSON is YAML, too.
+//! Parses the pod template of a template as YAML in a `<textarea>`. JSON is YAML, too.
 
 use launcher_domain::{JsonObject, TextKey};
-use launcher_service::{YamlError, from_yaml, to_yaml};
+use launcher_service::{YamlError, from_yaml};
 use serde_json::Value;
 
 use crate::pages::admin::lines::wrong;
-
-pub(super) fn format(object: &JsonObject) -> String {
-    to_yaml(object)
-}
 
 /// Parses a pod template. Returns `None` for a text without a value.
 ///
@@ -26,6 +22,8 @@ pub(super) fn parse(text: &str) -> Result<Option<JsonObject>, TextKey> {
 
 #[cfg(test)]
 mod tests {
+    use launcher_service::to_yaml;
+
     use super::*;
 
     fn object(json: &str) -> JsonObject {
@@ -42,7 +40,7 @@ mod tests {
         ];
         for text in texts {
             let wanted = object(text);
-            let sent = format(&wanted).replace('\n', "\r\n");
+            let sent = to_yaml(&wanted).replace('\n', "\r\n");
             assert_eq!(parse(&sent), Ok(Some(wanted)), "{sent}");
         }
     }
@@ -75,7 +73,7 @@ mod tests {
         launcher_fuzz::run(env!("CARGO_MANIFEST_DIR"), "any_yaml_is_read_again_or_refused", 20_000, |bytes| {
             let text = String::from_utf8_lossy(bytes);
             if let Ok(Some(read)) = parse(&text) {
-                assert_eq!(parse(&format(&read)), Ok(Some(read)), "{text}");
+                assert_eq!(parse(&to_yaml(&read)), Ok(Some(read)), "{text}");
             }
         });
     }

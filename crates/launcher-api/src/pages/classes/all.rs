@@ -1,7 +1,7 @@
 //! Actions on all workshops of a class: launch, extend, pause, end. Each asks first, and reports the result for each person.
 
 use askama::Template;
-use launcher_domain::{ClassAccess, ClassAction, ClassRole, InstanceState, Template as ClassTemplate};
+use launcher_domain::{ClassAccess, ClassAction, ClassRole, InstanceState};
 use launcher_service::{BulkResult, Page, ServiceError};
 use serde::Deserialize;
 use uuid::Uuid;
@@ -92,19 +92,15 @@ pub(crate) async fn extend(visitor: InClass<ExtendInClass, Visitor>, Fields(form
     let (until, bound) = form.read(t)?;
     let results = visitor.launcher.extend_all_in_class(access, until, bound).await?;
     let beyond = access.allows(ClassAction::End).then(|| format!("{}/extend", path(access)));
-    Report::of_extension(t, place(&visitor, access), &results, (until, bound), beyond).page()
+    page(&Report::of_extension(t, place(&visitor, access), &results, (until, bound), beyond))
 }
 
 pub(crate) async fn confirm_launch(visitor: InClass<LaunchForMembers, Visitor>) -> PageResult {
     let (t, access) = (visitor.t, &visitor.access);
     let templates = visitor.launcher.templates(access, &Page { limit: ROWS, after: None }).await?;
     let active = templates.iter().filter(|template| template.active);
-    let option = |template: &ClassTemplate| Choice {
-        value: template.template_id.to_string(),
-        label: template.settings.name.clone(),
-        selected: false,
-    };
-    let options: Vec<_> = active.map(option).collect();
+    let options: Vec<_> =
+        active.map(|template| Choice::new(template.template_id, &template.settings.name, false)).collect();
     let choice = Some(Select { name: "template_id", label: t.text("all-launch-template"), options, is_time: false });
     let members = visitor.launcher.members(access).await?;
     let students = members.iter().filter(|member| member.role == ClassRole::Student).count();
@@ -153,13 +149,12 @@ async fn report(
     results: Result<Vec<BulkResult>, ServiceError>,
     texts: [&str; 3],
 ) -> PageResult {
-    let error = match results {
-        Ok(results) => return Report::of_action(visitor.t, place(visitor, access), &results, texts).page(),
-        Err(error) => error,
-    };
-    if let ServiceError::Invalid(_) = error {
-        let notice = Some(notices::needs_values(visitor.t));
-        return render(visitor, access, ProblemCode::InvalidFields.status(), Room { notice, ..Room::default() }).await;
+    match results {
+        Ok(results) => page(&Report::of_action(visitor.t, place(visitor, access), &results, texts)),
+        Err(ServiceError::Invalid(_)) => {
+            let notice = Some(notices::needs_values(visitor.t));
+            render(visitor, access, ProblemCode::InvalidFields.status(), Room { notice, ..Room::default() }).await
+        }
+        Err(error) => notify(visitor, access, error).await,
     }
-    notify(visitor, access, error).await
 }

@@ -52,19 +52,10 @@ pub(crate) struct Board {
     pub(super) all: usize,
     pub(super) search: String,
     pub(super) standings: Vec<Choice>,
-    /// Text of a member without a workshop.
-    pub(super) absent: Text,
-    pub(super) counts: Vec<Count>,
+    /// Number of members with each standing.
+    pub(super) counts: Vec<(Standing, usize)>,
     pub(super) can_manage: bool,
     pub(super) can_end: bool,
-}
-
-/// Number of members with a standing.
-#[derive(Debug)]
-pub(crate) struct Count {
-    pub(super) standing: Standing,
-    pub(super) label: Text,
-    pub(super) count: usize,
 }
 
 #[derive(Debug, Template)]
@@ -86,7 +77,6 @@ pub(crate) async fn stream(
     call: InClass<ReadClass>,
 ) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Problem> {
     let open = call.streams.open(&call.caller)?;
-    let stop = call.process.stop.clone().cancelled_owned();
     let (launcher, access) = (&call.launcher, &call.access);
     let changes = if access.allows(ClassAction::Watch) {
         launcher.watch_class(access).boxed()
@@ -99,12 +89,8 @@ pub(crate) async fn stream(
         });
         news.boxed()
     };
-    let changes = changes.map(move |()| {
-        // This reference moves the slot `open` into the closure, so the slot is free again when the stream ends.
-        let _ = &open;
-        Ok(Event::default().event(CHANGED).data("changed"))
-    });
-    Ok(Sse::new(changes.take_until(stop)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
+    let events = changes.map(|()| Event::default().event(CHANGED).data("changed"));
+    Ok(Sse::new(open.until_stop(&call, events)).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 #[derive(Debug)]
@@ -229,16 +215,11 @@ impl Board {
         let t = visitor.t;
         let mut rows = rows(visitor, access).await?;
         rows.sort_by_cached_key(|row: &Row| (row.is_aside, row.standing, row.email.clone()));
-        let (all, counts) = (rows.len(), counts(t, &rows));
+        let (all, counts) = (rows.len(), counts(&rows));
         rows.retain(|row| query.includes(row));
-        let standing = |standing: Standing| Choice {
-            value: standing.name().to_owned(),
-            label: standing.text(t).into_owned(),
-            selected: query.standing == standing.name(),
-        };
+        let standing = |one: Standing| Choice::new(one.name(), one.text(t), query.standing == one.name());
         Ok(Self {
             path: path(access),
-            absent: Standing::Absent.text(t),
             counts,
             rows,
             all,
@@ -251,12 +232,11 @@ impl Board {
 }
 
 /// Counts the members by standing, without teachers and assistants who do not take part. Omits rare standings without members.
-pub(super) fn counts(t: Language, rows: &[Row]) -> Vec<Count> {
+pub(super) fn counts(rows: &[Row]) -> Vec<(Standing, usize)> {
     let is_counted = |row: &&Row, standing| !row.is_aside && row.standing == standing;
-    let count = |standing: Standing| rows.iter().filter(|row| is_counted(row, standing)).count();
-    let counts = Standing::ALL.map(|standing| Count { standing, label: standing.text(t), count: count(standing) });
+    let count = |standing| (standing, rows.iter().filter(|row| is_counted(row, standing)).count());
     let is_rare = |standing| matches!(standing, Standing::Trouble | Standing::Joined | Standing::Paused);
-    counts.into_iter().filter(|one| one.count > 0 || !is_rare(one.standing)).collect()
+    Standing::ALL.map(count).into_iter().filter(|(standing, count)| *count > 0 || !is_rare(*standing)).collect()
 }
 
 /// Returns all rows of the board, unsorted.
@@ -332,7 +312,7 @@ pub(crate) async fn extend(
 ) -> PageResult {
     let access = &visitor.access;
     let extended = visitor.launcher.extend_in_class(access, &name, form.expected_expires_at, Bound::Maximum).await;
-    answer(&visitor, access, extended.map(|_| ())).await
+    answer(&visitor, access, extended).await
 }
 
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceName(name): InstanceName) -> PageResult {
@@ -341,13 +321,12 @@ pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceN
         title: t.text("end"),
         question: t.with_one("end-of-member-question", "name", name.as_str()),
         warning: t.text("end-of-member-warning"),
-        owner: None,
         action: format!("{room}/instances/{name}/end"),
-        fields: Vec::new(),
         button: t.text("end"),
         button_class: "button-danger",
         cancel: t.text("cancel"),
         return_to: room,
+        ..Question::default()
     };
     confirm(&visitor, "classes", ask)
 }
@@ -358,11 +337,13 @@ pub(crate) async fn end(
     Fields(_): Fields<ReturnForm>,
 ) -> PageResult {
     let ended = visitor.launcher.end_in_class(&visitor.access, &name).await;
-    answer(&visitor, &visitor.access, ended.map(|_| ())).await
+    answer(&visitor, &visitor.access, ended).await
 }
 
 /// Returns to the room after an action, with a notice if it failed.
-async fn answer(visitor: &Visitor, access: &ClassAccess, outcome: Result<(), ServiceError>) -> PageResult {
-    let Err(error) = outcome else { return Ok(forms::redirect(&path(access))) };
-    notify(visitor, access, error).await
+async fn answer<T>(visitor: &Visitor, access: &ClassAccess, outcome: Result<T, ServiceError>) -> PageResult {
+    match outcome {
+        Ok(_) => Ok(forms::redirect(&path(access))),
+        Err(error) => notify(visitor, access, error).await,
+    }
 }

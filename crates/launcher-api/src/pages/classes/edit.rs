@@ -13,7 +13,6 @@ use crate::pages::classes::{ClassLink, path};
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, forms, page_with};
 use crate::permission::{EditClass, InClass};
 
-/// Fields of the form in their order.
 const FIELDS: [FormField; 14] = [
     field("name", Input::Text),
     field("description", Input::Lines),

@@ -56,7 +56,7 @@ fn board(t: Language) -> Board {
         k8s_name: String::new(),
         template: t.text("preset-jupyterlab").into_owned(),
         state,
-        state_text: t.named("state-{}", state.as_str()).into_owned(),
+        state_text: t.state_name(state).into_owned(),
         failure: failure.map(|code| t.failure_message(&FailureReason::new(code, None))),
         trouble: None,
         ends: None,
@@ -82,11 +82,10 @@ fn board(t: Language) -> Board {
     Board {
         path: String::new(),
         all: rows.len(),
-        counts: counts(t, &rows),
+        counts: counts(&rows),
         rows,
         search: String::new(),
         standings: Vec::new(),
-        absent: Standing::Absent.text(t),
         can_manage: false,
         can_end: true,
     }

@@ -12,7 +12,6 @@ use crate::pages::view::Instant;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Visitor, forms, page};
 use crate::permission::{AnswerHands, InClass, RaiseHand, ReadClass, SendMessage};
 
-/// News of a class for one reader.
 #[derive(Debug)]
 pub(crate) struct News {
     pub(super) path: String,
@@ -26,7 +25,6 @@ pub(crate) struct News {
     pub(super) can_send: bool,
 }
 
-/// The current message of a class.
 #[derive(Debug)]
 pub(super) struct Message {
     pub(super) text: String,
@@ -64,9 +62,7 @@ impl News {
             can_send: access.allows(ClassAction::SendMessage),
         })
     }
-}
 
-impl News {
     /// Returns a raised hand and a message for the guide.
     pub(super) fn example(visitor: &Visitor) -> Self {
         let (t, now) = (visitor.t, visitor.launcher.clock().now());

@@ -45,43 +45,31 @@ pub(crate) struct CurrentLink {
 
 impl CurrentLink {
     pub(super) fn new(visitor: &Visitor, link: &JoinLink) -> Self {
-        let (t, origin) = (visitor.t, visitor.settings.origin());
-        let url = join_url(origin, &link.code);
+        let (t, now) = (visitor.t, visitor.launcher.clock().now());
         let joined = match link.rules.seats {
             None => t.with_one("join-link-joined", "people", link.joined),
             Some(seats) => t.with("join-link-joined-of", [("people", link.joined.into()), ("seats", seats.into())]),
         };
+        Self { joined, is_open: link.is_open(now), ..Self::open(visitor, &link.code, link.expires_at) }
+    }
+
+    /// Returns a link for the guide. It joins no class.
+    pub(super) fn example(visitor: &Visitor) -> Self {
+        Self::open(visitor, "abcde23456", visitor.launcher.clock().now())
+    }
+
+    fn open(visitor: &Visitor, code: &str, ends: Timestamp) -> Self {
+        let url = join_url(visitor.settings.origin(), code);
         Self {
-            address: typed_address(origin),
-            code: shown_join_code(&link.code),
+            address: format!("{}/join", visitor.settings.public_host()),
+            code: shown_join_code(code),
             qr: Code::new(&url),
-            ends: Instant::new(t, link.expires_at),
-            is_open: link.is_open(visitor.launcher.clock().now()),
-            joined,
+            ends: Instant::new(visitor.t, ends),
+            joined: String::new(),
+            is_open: true,
             url,
         }
     }
-}
-
-impl CurrentLink {
-    /// Returns a link for the guide. It joins no class.
-    pub(super) fn example(visitor: &Visitor) -> Self {
-        let (t, origin, code) = (visitor.t, visitor.settings.origin(), "abcde23456");
-        Self {
-            address: typed_address(origin),
-            code: shown_join_code(code),
-            qr: Code::new(&join_url(origin, code)),
-            ends: Instant::new(t, visitor.launcher.clock().now()),
-            joined: String::new(),
-            is_open: true,
-            url: join_url(origin, code),
-        }
-    }
-}
-
-/// Returns the address without the scheme at which a person types a code.
-fn typed_address(origin: &str) -> String {
-    format!("{}/join", origin.split_once("://").map_or(origin, |(_, host)| host))
 }
 
 impl LinkPanel {
@@ -146,7 +134,6 @@ pub(crate) async fn create(visitor: InClass<ManageMembers, Visitor>, Fields(form
     }
 }
 
-/// `POST /classes/{class}/join-link/revoke`: revokes the link.
 pub(crate) async fn revoke(visitor: InClass<ManageMembers, Visitor>, Fields(_): Fields<ReturnForm>) -> PageResult {
     visitor.launcher.revoke_join_link(&visitor.access).await?;
     Ok(forms::redirect(&path(&visitor.access)))
@@ -207,7 +194,7 @@ pub(crate) async fn show(visitor: Visitor, JoinCode(code): JoinCode) -> PageResu
     if invitation.is_member() {
         return Ok(forms::redirect(&path_of(&invitation.class)));
     }
-    let now: Timestamp = visitor.launcher.clock().now();
+    let now = visitor.launcher.clock().now();
     let refusal = invitation.refusal(visitor.caller.email(), now);
     let status = if refusal.is_some() { StatusCode::FORBIDDEN } else { StatusCode::OK };
     let content = invitation.class.content;

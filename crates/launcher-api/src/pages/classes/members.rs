@@ -43,15 +43,11 @@ async fn member(visitor: &ManagerOf, email: &EmailAddress) -> Result<Member, Pro
 
 fn member_page(visitor: &ManagerOf, member: Member, errors: Vec<String>) -> PageResult {
     let (t, shell, path) = (visitor.t, visitor.shell("classes"), path(&visitor.access));
-    let role = |role: ClassRole| Choice {
-        value: role.as_str().to_owned(),
-        label: t.named("role-{}", role.as_str()).into_owned(),
-        selected: role == member.role,
-    };
     let (status, shell) = match errors.is_empty() {
         true => (StatusCode::OK, shell),
         false => (StatusCode::UNPROCESSABLE_ENTITY, shell.returning_to(path.clone())),
     };
+    let role = |role: ClassRole| Choice::new(role.as_str(), t.named("role-{}", role.as_str()), role == member.role);
     let roles = ClassRole::ALL.map(role).into();
     page_with(status, &MemberPage { t, shell, path, email: member.email, name: member.name, roles, errors })
 }
@@ -87,13 +83,12 @@ pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): Memb
         title: t.text("remove-member"),
         question: t.with_one("remove-member-question", "email", email.as_str()),
         warning: t.text("remove-member-warning"),
-        owner: None,
         action: format!("{room}/members/{}/remove", encoded(&email)),
-        fields: Vec::new(),
         button: t.text("remove-member"),
         button_class: "button-danger",
         cancel: t.text("cancel"),
         return_to: room,
+        ..Question::default()
     };
     confirm(&visitor, "classes", ask)
 }

@@ -3,7 +3,7 @@
 
 use askama::Template;
 
-use crate::pages::classes::board::{Count, counts, rows};
+use crate::pages::classes::board::{Standing, counts, rows};
 use crate::pages::classes::join::{CurrentLink, LinkPanel};
 use crate::pages::classes::path;
 use crate::pages::{Language, PageResult, Shell, Visitor, assets, page};
@@ -18,17 +18,17 @@ struct Projector {
     name: String,
     /// The join link, for a reader who may create links.
     link: Option<CurrentLink>,
-    counts: Vec<Count>,
+    counts: Vec<(Standing, usize)>,
 }
 
 pub(crate) async fn show(visitor: InClass<WatchClass, Visitor>) -> PageResult {
-    let (t, access) = (visitor.t, &visitor.access);
+    let access = &visitor.access;
     page(&Projector {
-        t,
+        t: visitor.t,
         shell: visitor.shell("classes"),
         path: path(access),
         name: access.class().content.name.clone(),
         link: LinkPanel::new(&visitor, access).await?.and_then(|panel| panel.current),
-        counts: counts(t, &rows(&visitor, access).await?),
+        counts: counts(&rows(&visitor, access).await?),
     })
 }

@@ -27,7 +27,6 @@ pub(crate) struct Room {
     pub(crate) link: NewLink,
     /// The text of a message to all, if it has errors.
     pub(crate) message: String,
-    /// Filter of the board.
     pub(crate) query: BoardQuery,
 }
 
@@ -47,11 +46,9 @@ struct ClassPage {
     description: String,
     /// Each template, and why students cannot launch it: only teachers see archived ones.
     cards: Vec<(Card, Option<Text>)>,
-    /// True if the reader may launch now.
     can_launch: bool,
     /// True if a template can be launched for all.
     can_launch_for_all: bool,
-    /// True if the reader may edit the templates.
     can_edit: bool,
     news: News,
     /// True if a template keeps files, so that workshops can be paused.

@@ -3,12 +3,12 @@
 use askama::Template;
 use axum::response::Response;
 use http::StatusCode;
-use launcher_domain::{ClassAccess, ClassRole, EmailAddress, Member, MemberSource};
+use launcher_domain::{ClassRole, EmailAddress, Member, MemberSource};
 use launcher_service::MemberDraft;
 use serde::{Deserialize, Serialize};
 
-use crate::pages::classes::room::{Form, Room, render};
-use crate::pages::classes::{path, room};
+use crate::pages::classes::path;
+use crate::pages::classes::room::{Form, Room, refuse, render};
 use crate::pages::forms::Upload;
 use crate::pages::roster::{Person, Roster, Unreadable, spreadsheet, text_of};
 use crate::pages::{Language, PageResult, Shell, Text, Visitor, assets, forms, page};
@@ -23,12 +23,6 @@ struct Row {
     email: EmailAddress,
     name: String,
     role: ClassRole,
-}
-
-impl From<Row> for MemberDraft {
-    fn from(Row { email, name, role }: Row) -> Self {
-        Self { email, role, name }
-    }
 }
 
 /// Effect of a list on the members of a class.
@@ -152,23 +146,22 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
     let pasted = form.field("addresses").to_owned();
     let text = if form.file.is_empty() { Some(pasted.clone()) } else { text_of(&form.file) };
     let roster = match text.map(|text| Roster::parse(&text)) {
-        Some(Ok(roster)) if !roster.people.is_empty() => roster,
-        Some(Ok(Roster { unreadable, .. })) if unreadable.is_empty() => {
-            return refuse(&visitor, access, pasted, vec![t.text("roster-empty").into_owned()]).await;
+        Some(Ok(roster)) if !roster.people.is_empty() => Ok(roster),
+        Some(Ok(Roster { unreadable, .. })) if unreadable.is_empty() => Err(vec![t.text("roster-empty").into_owned()]),
+        Some(Ok(Roster { unreadable, .. })) => Err(unreadable.iter().map(|entry| t.unreadable(entry)).collect()),
+        Some(Err(error)) => Err(vec![t.roster_error(&error)]),
+        None => Err(vec![t.text("roster-no-text").into_owned()]),
+    };
+    let roster = match roster {
+        Ok(roster) => roster,
+        Err(errors) => {
+            let room = Room { addresses: pasted, errors, open: Some(Form::Members), ..Room::default() };
+            return render(&visitor, access, StatusCode::UNPROCESSABLE_ENTITY, room).await;
         }
-        Some(Ok(Roster { unreadable, .. })) => {
-            let errors = unreadable.iter().map(|entry| t.unreadable(entry)).collect();
-            return refuse(&visitor, access, pasted, errors).await;
-        }
-        Some(Err(error)) => return refuse(&visitor, access, pasted, vec![t.roster_error(&error)]).await,
-        None => return refuse(&visitor, access, pasted, vec![t.text("roster-no-text").into_owned()]).await,
     };
     let role = ClassRole::parse(form.field("role")).unwrap_or(ClassRole::Student);
     let plan = Plan::new(visitor.launcher.members(access).await?, roster.people, role, visitor.caller.email());
-    let missing = plan
-        .missing
-        .iter()
-        .map(|member| Entry::new(&member.email, &member.name, t.named("role-{}", member.role.as_str())));
+    let entry = |member: &Member| Entry::new(&member.email, &member.name, t.named("role-{}", member.role.as_str()));
     let rows = plan.rows();
     page(&PreviewPage {
         t,
@@ -176,21 +169,10 @@ pub(crate) async fn preview(visitor: InClass<ManageMembers, Visitor>, form: Uplo
         name: access.class().content.name.clone(),
         path: path(access),
         groups: groups(t, &plan, &roster.unreadable),
-        missing: missing.collect(),
+        missing: plan.missing.iter().map(entry).collect(),
         has_changes: !rows.is_empty(),
         rows: serde_json::to_string(&rows).map_err(Problem::internal)?,
     })
-}
-
-/// Shows the room with the errors of a list.
-async fn refuse(visitor: &Visitor, access: &ClassAccess, addresses: String, errors: Vec<String>) -> PageResult {
-    render(
-        visitor,
-        access,
-        StatusCode::UNPROCESSABLE_ENTITY,
-        Room { addresses, errors, open: Some(Form::Members), ..Room::default() },
-    )
-    .await
 }
 
 /// `POST /classes/{class}/members/apply`: writes the changes that the preview showed, and removes the ticked members.
@@ -200,12 +182,12 @@ pub(crate) async fn apply(visitor: InClass<ManageMembers, Visitor>, form: Upload
     let rows: Vec<Row> = serde_json::from_str(form.field("rows")).map_err(|_| other_page())?;
     let removed: Result<Vec<_>, _> = form.all("remove").map(EmailAddress::parse).collect();
     let removed = removed.map_err(|_| other_page())?;
-    let drafts = rows.into_iter().map(MemberDraft::from).collect();
+    let drafts = rows.into_iter().map(|Row { email, name, role }| MemberDraft { email, role, name }).collect();
     match visitor.launcher.change_roster(access, drafts, &removed).await {
         Ok(_) => Ok(forms::redirect(&path(access))),
         Err(error) => {
             let room = Room { open: Some(Form::Members), ..Room::default() };
-            room::refuse(&visitor, access, error, room).await
+            refuse(&visitor, access, error, room).await
         }
     }
 }

@@ -5,21 +5,29 @@ use http::header::{ACCEPT_LANGUAGE, COOKIE as COOKIE_HEADER, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use launcher_domain::accept_language::{MAX_WEIGHT, weight};
 
+use super::Language;
+
 const COOKIE: &str = "language";
 /// Time for which the browser remembers the choice, in seconds: one year.
 const REMEMBERED_SECONDS: u32 = 365 * 24 * 3600;
 /// Maximum length of `Accept-Language` in bytes. Browsers send far less.
 const MAX_ACCEPT_LANGUAGE: usize = 1000;
 
-/// Returns the code in the reader's cookie. It may be the code of no language.
-pub(super) fn remembered(headers: &HeaderMap) -> Option<&str> {
-    headers
-        .get_all(COOKIE_HEADER)
-        .iter()
-        .filter_map(|line| line.to_str().ok())
-        .flat_map(|line| line.split(';'))
-        .filter_map(|pair| pair.trim().split_once('='))
-        .find_map(|(name, code)| (name == COOKIE).then_some(code))
+impl Language {
+    /// Returns the language that the reader chose earlier.
+    pub(crate) fn chosen(headers: &HeaderMap) -> Option<Self> {
+        let lines = headers.get_all(COOKIE_HEADER).iter().filter_map(|line| line.to_str().ok());
+        let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+        Self::with_code(pairs.find(|(name, _)| *name == COOKIE)?.1)
+    }
+
+    /// Returns the header that makes the browser remember this language.
+    pub(crate) fn cookie(self, is_https: bool) -> (HeaderName, HeaderValue) {
+        let (code, secure) = (self.code(), if is_https { "; Secure" } else { "" });
+        let cookie = format!("{COOKIE}={code}; Path=/; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax{secure}");
+        // A language code has only letters, digits and hyphens, which are valid in a header.
+        (SET_COOKIE, HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static("")))
+    }
 }
 
 /// Returns the best of the codes for the browser's `Accept-Language` (RFC 9110, 12.5.4).
@@ -45,12 +53,4 @@ fn preferred(accepted: &str) -> Vec<&str> {
     let mut weighted: Vec<(u16, &str)> = weighted.collect();
     weighted.sort_by_key(|(preference, _)| std::cmp::Reverse(*preference));
     weighted.into_iter().map(|(_, tag)| tag).collect()
-}
-
-/// Returns the header that makes the browser remember the language with this code.
-pub(super) fn cookie(code: &str, is_https: bool) -> (HeaderName, HeaderValue) {
-    let secure = if is_https { "; Secure" } else { "" };
-    let cookie = format!("{COOKIE}={code}; Path=/; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax{secure}");
-    // A language code has only letters, digits and hyphens, which are valid in a header.
-    (SET_COOKIE, HeaderValue::from_str(&cookie).unwrap_or(HeaderValue::from_static("")))
 }

@@ -48,13 +48,6 @@ impl FilesForm {
             values: Vec::new(),
         })
     }
-
-    /// Returns the form with the launch parameters of the instance.
-    fn with_values_of(self, instance: &Instance) -> Self {
-        let values = instance.parameters.iter();
-        let field = |(name, value): (&String, &Option<String>)| Some((format!("{PREFIX}{name}"), value.clone()?));
-        Self { values: values.filter_map(field).collect(), ..self }
-    }
 }
 
 impl SnapshotView {
@@ -82,7 +75,9 @@ impl SnapshotView {
         let Some((snapshot, until)) = saved_until(launcher, &visitor.caller, instance).await? else {
             return Ok(Some(Self::new("wait", t.text("snapshot-deleted"))));
         };
-        let launch = FilesForm::new(visitor, &snapshot).map(|form| form.with_values_of(instance));
+        let field = |(name, value): (&String, &Option<String>)| Some((format!("{PREFIX}{name}"), value.clone()?));
+        let values = instance.parameters.iter().filter_map(field).collect();
+        let launch = FilesForm::new(visitor, &snapshot).map(|form| FilesForm { values, ..form });
         let dated = |at| (t.around("snapshot-saved-until"), Instant::new(t, at));
         Ok(view.map(|view| match until.map(dated) {
             Some((text, until)) => Self { text, until: Some(until), launch, ..view },

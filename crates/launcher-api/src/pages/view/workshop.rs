@@ -8,7 +8,9 @@ use launcher_domain::frame_path::with_query;
 use launcher_domain::lifetime::{Bound, ExtendError, extended_expiry, extension};
 use launcher_domain::log_line::decisive_line;
 use launcher_domain::template::Icon;
-use launcher_domain::{Crash, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, SourceReport};
+use launcher_domain::{
+    Crash, FailureCode, FailureReason, Instance, InstanceState, MaterialOutcome, Parameter, SourceReport,
+};
 use launcher_service::{ListedInstance, ServiceError};
 use uuid::Uuid;
 
@@ -129,6 +131,7 @@ impl WorkshopView {
         let waits = matches!(instance.state, InstanceState::Queued | InstanceState::Starting)
             .then(|| (dated(queued_at), t.duration(now.as_second() - queued_at.as_second())));
         let extended = extension(instance, now);
+        let elsewhere = instance.report.listens_elsewhere.as_ref();
         Self {
             k8s_name: instance.k8s_name.clone(),
             mine,
@@ -156,11 +159,7 @@ impl WorkshopView {
             outdated: instance.outdated && caller.is_admin(),
             failure: instance.failure(),
             crash: CrashView::of(t, instance, now),
-            listens_elsewhere: instance
-                .report
-                .listens_elsewhere
-                .as_ref()
-                .map(|elsewhere| elsewhere.text_keys().map(|text| t.coded(&text)).join(" ")),
+            listens_elsewhere: elsewhere.map(|elsewhere| elsewhere.text_keys().map(|text| t.coded(&text)).join(" ")),
             material_notices: MaterialNotice::of(t, instance),
             material: material_states(t, instance),
             material_trouble: instance.material_trouble().map(|trouble| t.named("material-short-{}", trouble.as_str())),
@@ -323,13 +322,12 @@ pub(crate) struct ParameterView {
 
 /// Returns the values of the launch parameters, in the order of the template.
 fn parameter_views(t: Language, instance: &Instance) -> Vec<ParameterView> {
-    let view = |name: &str, label: &str| {
+    let view = |Parameter { name, label, .. }: &Parameter| {
         let value = instance.parameters.get(name)?;
         let shown = value.clone().unwrap_or_else(|| t.text("parameter-secret").into_owned());
-        Some(ParameterView { label: label.to_owned(), value: shown, is_secret: value.is_none() })
+        Some(ParameterView { label: label.clone(), value: shown, is_secret: value.is_none() })
     };
-    let parameters = instance.settings.parameters.iter();
-    parameters.filter_map(|parameter| view(&parameter.name, &parameter.label)).collect()
+    instance.settings.parameters.iter().filter_map(view).collect()
 }
 
 /// A source that the user must know about.
@@ -355,8 +353,7 @@ impl MaterialNotice {
 
     fn about(t: Language, source: &SourceReport) -> Self {
         let target = source.target.as_str();
-        let has_failed = source.outcome == MaterialOutcome::Failed;
-        let (title, advice) = if has_failed {
+        let (title, advice) = if source.outcome == MaterialOutcome::Failed {
             (t.with_one("material-not-loaded", "target", target), t.text("material-not-loaded-advice"))
         } else {
             let values = [("count", source.conflict_count.into()), ("target", target.into())];

@@ -7,20 +7,17 @@ use launcher_domain::input::parse_memory;
 use serde_json::Value;
 
 use super::Setting;
-use crate::pages::admin::lines::{self, LineErrors, wrong};
+use crate::pages::admin::lines::{self, wrong};
 
 /// Maximum number of GPUs of one workshop.
 const MAX_GPUS: u8 = 64;
 const MAX_OBJECT_NAME: usize = 253;
 
-const LABELS: LineErrors =
-    LineErrors { not_a_pair: "editor-not-a-label", not_json: "editor-not-a-label", repeated: "editor-repeated-label" };
-
 impl Setting {
     /// Returns the value as text of the field; `None` for a value of another type.
     pub(crate) fn text(self, value: &Value) -> Option<String> {
         match (self, value) {
-            (Self::NodeSelector, value) => Some(lines::from_env(&labels(value)?)),
+            (Self::NodeSelector, value) => Some(lines::from_labels(&labels(value)?)),
             (_, Value::String(text)) => Some(text.clone()),
             (Self::ImagePullSecret, _) => None,
             (_, Value::Number(number)) => Some(number.to_string()),
@@ -44,7 +41,7 @@ impl Setting {
             Self::ImagePullSecret if is_object_name(text.trim()) => Ok(text.trim().into()),
             Self::ImagePullSecret => Err(wrong("editor-not-a-secret-name", [])),
             Self::NodeSelector => {
-                let labels = lines::to_env(text, &LABELS)?;
+                let labels = lines::to_labels(text)?;
                 Ok(labels.into_iter().map(|(name, value)| (name, Value::from(value))).collect())
             }
         }

@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use crate::extract::unescaped;
+
 const APP: &str = "app";
 
 pub(super) fn app(template: &Value) -> Option<&Value> {
@@ -42,7 +44,7 @@ pub(super) fn remove(template: &mut Value, pointer: &str) -> Option<Value> {
     let (parent_pointer, name) = pointer.rsplit_once('/')?;
     let parent = template.pointer_mut(parent_pointer)?;
     let removed = match parent {
-        Value::Object(object) => object.remove(&name.replace("~1", "/").replace("~0", "~"))?,
+        Value::Object(object) => object.remove(&unescaped(name))?,
         Value::Array(items) => {
             let index = name.parse::<usize>().ok().filter(|index| *index < items.len())?;
             items.remove(index)
@@ -63,11 +65,6 @@ pub(super) fn is_empty(value: &Value) -> bool {
         Value::Array(items) => items.is_empty(),
         _ => false,
     }
-}
-
-/// Escapes a name for a JSON pointer.
-pub(super) fn escaped(name: &str) -> String {
-    name.replace('~', "~0").replace('/', "~1")
 }
 
 fn is_app(container: &Value) -> bool {
