@@ -234,12 +234,12 @@ impl FailureReason {
         let standard = || TextKey::plain("failure", self.code.as_str());
         let key = |text: &CodedText| match text.code.as_str() {
             STANDARD => standard(),
-            _ => TextKey::of("failure-detail", text),
+            _ => TextKey::of(FailureDetail::KEY_PREFIX, text),
         };
         if !self.message_codes.is_empty() {
             return self.message_codes.iter().map(key).collect();
         }
-        let verbatim = |text: &str| TextKey::of("failure-detail", &FailureDetail::from(text).coded());
+        let verbatim = |text: &str| FailureDetail::from(text).key();
         match self.message.strip_prefix(self.code.message()).map(str::trim_start) {
             Some("") => vec![standard()],
             Some(detail) => vec![standard(), verbatim(detail)],
@@ -265,9 +265,9 @@ impl FailureReason {
     #[must_use]
     pub fn remedy_key(&self) -> TextKey {
         match &self.remedy_code {
-            Some(remedy) => TextKey::of("failure-advice", remedy),
+            Some(remedy) => TextKey::of(FailureRemedy::KEY_PREFIX, remedy),
             None if self.remedy == self.code.remedy() => TextKey::plain("failure-remedy", self.code.as_str()),
-            None => TextKey::of("failure-advice", &FailureRemedy::Text { text: self.remedy.clone() }.coded()),
+            None => FailureRemedy::Text { text: self.remedy.clone() }.key(),
         }
     }
 }
@@ -275,7 +275,7 @@ impl FailureReason {
 coded_texts! {
     /// Sentence that explains a failure in more detail than the standard sentence of its code.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FailureDetail {
+    pub enum FailureDetail as "failure-detail" {
         /// English text of the cluster, or of an earlier version.
         Text { text } = "text", "{text}";
         /// The app of the local fleet ended.
@@ -390,7 +390,7 @@ coded_texts! {
 coded_texts! {
     /// Advised action that replaces the standard remedy of a failure code.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FailureRemedy {
+    pub enum FailureRemedy as "failure-advice" {
         /// English text of an earlier version.
         Text { text } = "text", "{text}";
         /// JupyterLab is missing on this machine.

@@ -153,7 +153,7 @@ impl JoinLink {
 coded_texts! {
     /// Reason why a join link does not admit a person.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum JoinRefusal {
+    pub enum JoinRefusal as "join-refusal" {
         /// A teacher removed the person from the class.
         Removed = "removed", "You were removed from this class. Ask a teacher to add you again.";
         /// The class is archived, or its last day is over.

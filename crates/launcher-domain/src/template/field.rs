@@ -34,7 +34,7 @@ impl FieldError {
     /// Returns the key of the rule for translators: `field-rule-<code>`, with the rule's arguments.
     #[must_use]
     pub fn key(&self) -> TextKey {
-        TextKey::of("field-rule", &self.rule.coded())
+        self.rule.key()
     }
 }
 

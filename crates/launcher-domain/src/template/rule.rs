@@ -36,7 +36,7 @@ impl FieldRule {
 coded_texts! {
     /// Rule that a field of a request body breaks.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FieldRule {
+    pub enum FieldRule as "field-rule" {
         /// The name is empty, too long, or has invisible characters.
         Name = "name", "1 to 80 characters on one line, without invisible characters";
         /// The description is too long or contains NUL.
