@@ -178,10 +178,7 @@ impl ClassContent {
         errors.check(!is_identifier, "/slug", FieldRule::Slug);
         let dates = content.as_ref().and_then(|content| content.starts_on.zip(content.ends_on));
         errors.check(dates.is_none_or(|(first, last)| first <= last), "/ends_on", FieldRule::DayBeforeFirst);
-        match content {
-            Some(content) if errors.0.is_empty() => Ok(content),
-            _ => Err(errors.0),
-        }
+        errors.outcome(content)
     }
 
     /// True if the body names a slug.
@@ -281,7 +278,8 @@ pub struct ClassLimits {
 #[must_use]
 pub fn is_member_name(name: &str) -> bool {
     let mut errors = Errors::default();
-    name.is_empty() || (Name::read(&name.into(), "", &mut errors).is_some() && errors.0.is_empty())
+    let read = Name::read(&name.into(), "", &mut errors);
+    name.is_empty() || errors.outcome(read).is_ok()
 }
 
 /// Membership of a person in a class, from one source.
@@ -377,22 +375,6 @@ pub enum ClassAction {
 }
 
 impl ClassAction {
-    /// All actions.
-    pub const ALL: [Self; 12] = [
-        Self::Read,
-        Self::Launch,
-        Self::Watch,
-        Self::RaiseHand,
-        Self::AnswerHands,
-        Self::Extend,
-        Self::End,
-        Self::LaunchForMembers,
-        Self::ManageTemplates,
-        Self::ManageMembers,
-        Self::SendMessage,
-        Self::Edit,
-    ];
-
     /// Least role that may perform the action.
     fn least_role(self) -> ClassRole {
         match self {

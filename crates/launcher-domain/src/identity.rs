@@ -10,6 +10,8 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use subtle::ConstantTimeEq as _;
+
 use crate::email::{EmailAddress, EmailError};
 
 /// The name of the header that carries the caller's e-mail address, lower-case.
@@ -225,7 +227,7 @@ impl ProxySecret {
     #[must_use]
     pub fn accepts(&self, value: &[u8]) -> bool {
         let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);
-        accepted.iter().fold(false, |found, secret| found | equal_in_constant_time(secret, value))
+        accepted.iter().fold(false, |found, secret| found | bool::from(secret.ct_eq(value)))
     }
 }
 
@@ -253,8 +255,4 @@ fn parse_secret(number: usize, line: &str) -> Result<Box<[u8]>, ProxySecretError
     } else {
         Ok(line.as_bytes().into())
     }
-}
-
-fn equal_in_constant_time(left: &[u8], right: &[u8]) -> bool {
-    subtle::ConstantTimeEq::ct_eq(left, right).into()
 }

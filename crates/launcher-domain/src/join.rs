@@ -67,10 +67,8 @@ impl JoinRules {
     /// All errors, each with its location; never empty.
     pub fn read(body: &JsonObject) -> Result<Self, Vec<FieldError>> {
         let mut errors = Errors::default();
-        match <Self as Codec>::read(&body.clone().into(), "", &mut errors) {
-            Some(rules) if errors.0.is_empty() => Ok(rules),
-            _ => Err(errors.0),
-        }
+        let rules = <Self as Codec>::read(&body.clone().into(), "", &mut errors);
+        errors.outcome(rules)
     }
 
     /// Returns the JSON schema (2020-12) of the rules.

@@ -82,11 +82,15 @@ pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
 /// # Errors
 /// [`ExtendError`].
 pub fn extended_expiry(instance: &Instance, bound: Bound, now: Timestamp) -> Result<Timestamp, ExtendError> {
+    let (expires_at, latest) = expiry_and_latest(instance, bound, now)?;
+    let extended = later(expires_at, instance.settings.extension_seconds).min(latest);
+    if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
+}
+
+/// Returns the expiry of a running workshop, and the latest one within this bound.
+fn expiry_and_latest(instance: &Instance, bound: Bound, now: Timestamp) -> Result<(Timestamp, Timestamp), ExtendError> {
     match (instance.state, instance.expires_at, instance.latest_expiry(bound)) {
-        (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => {
-            let extended = later(expires_at, instance.settings.extension_seconds).min(latest);
-            if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
-        }
+        (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => Ok((expires_at, latest)),
         _ => Err(ExtendError::NotRunning),
     }
 }
@@ -181,13 +185,10 @@ pub fn extend_until(
 ) -> (ExtensionOutcome, Option<Instance>) {
     // Rows store milliseconds. A repeated request with a fraction would otherwise extend the workshop again.
     let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
-    let latest = instance.latest_expiry(bound);
-    let (InstanceState::Running, Some(expires_at), Some(latest)) = (instance.state, instance.expires_at, latest) else {
-        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
+    let (expires_at, latest) = match expiry_and_latest(instance, bound, now) {
+        Ok(expiries) => expiries,
+        Err(refusal) => return (ExtensionOutcome::Refused(refusal), None),
     };
-    if expires_at <= now {
-        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
-    }
     let to =
         |end| Some(Instance { expires_at: Some(end), spec_version: instance.spec_version + 1, ..instance.clone() });
     match (until.min(latest) > expires_at, until <= latest) {

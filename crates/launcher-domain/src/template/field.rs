@@ -68,6 +68,11 @@ impl Errors {
         self.0.iter().any(is_at)
     }
 
+    /// Returns the value that was read, or all errors.
+    pub(crate) fn outcome<T>(self, read: Option<T>) -> Result<T, Vec<FieldError>> {
+        read.filter(|_| self.0.is_empty()).ok_or(self.0)
+    }
+
     /// Reports a value of the wrong JSON type. Returns `None`.
     pub(crate) fn wrong_type<T>(&mut self, at: &str, rule: FieldRule) -> Option<T> {
         self.add(at, rule);

@@ -133,8 +133,7 @@ impl Codec for Parameters {
         let is_short = json.as_array().is_none_or(|parameters| parameters.len() <= MAX_PARAMETERS);
         errors.check(is_short, at, FieldRule::ParameterCount);
         let first = json.as_array().map(|parameters| parameters.iter().take(MAX_PARAMETERS).map(filled).collect());
-        let parameters = items::<Parameter>(first.as_ref().unwrap_or(json), at, errors)?;
-        Some(parameters)
+        items::<Parameter>(first.as_ref().unwrap_or(json), at, errors)
     }
 
     fn schema(audience: Audience) -> Value {
