@@ -48,6 +48,14 @@ pub struct InstanceFilter {
     pub search: Option<SearchText>,
 }
 
+impl InstanceFilter {
+    /// Returns the filter for this template's instances in these states.
+    #[must_use]
+    pub fn of_template(template_id: Uuid, state: StateFilter) -> Self {
+        Self { state, template_id: Some(template_id), ..Self::default() }
+    }
+}
+
 /// Text that is searched as a part of longer texts. ASCII letters match in either case; every other character, also `%`
 /// and `_`, matches only itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,24 +129,27 @@ pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilt
     }
 }
 
-/// Adds the conditions and the order of a page of files, newest first; with `owner`, only of this person. `texts` are the
-/// condition for the rows after the cursor, and the order.
+/// Adds the conditions and the order of a page of files, newest first; with `owner`, only of this person. See [`push_page`].
 pub(crate) fn push_page_of_owner(
     sql: &mut Sql,
     scope: Scope<'_>,
     owner: Option<&EmailAddress>,
     page: &Page,
-    [after_cursor, order]: [&'static str; 2],
+    texts: [&'static str; 2],
 ) {
     push_scope(sql, scope);
     if let Some(owner) = owner {
         push_scope(sql, Scope::Owner(owner));
     }
+    push_page(sql, page, texts);
+}
+
+/// Adds the condition for the rows after the cursor of a page, the order, and the limit.
+pub(crate) fn push_page(sql: &mut Sql, page: &Page, [after_cursor, order]: [&'static str; 2]) {
     if let Some(after) = page.after {
         sql.condition_with(after_cursor, after.to_string());
     }
-    sql.push(order);
-    sql.bind(i64::from(page.limit));
+    sql.push_with(order, i64::from(page.limit));
 }
 
 /// Adds the condition of the scope.
@@ -147,8 +158,8 @@ pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
         Scope::Everyone => {}
         Scope::Owner(email) => sql.condition_with("owner_email = ", email.as_str().to_owned()),
         Scope::Class { class_id, owner } => {
-            sql.condition("template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = ");
-            sql.bind(class_id.to_string());
+            let of_class = "template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = ";
+            sql.condition_with(of_class, class_id.to_string());
             sql.push(")");
             owner.into_iter().for_each(|owner| push_scope(sql, Scope::Owner(owner)));
         }
@@ -190,14 +201,11 @@ pub(crate) fn push_match(
     let pattern = search.pattern();
     sql.push("instance_id >= ");
     push_oldest(sql, scope, filter, rules);
-    sql.push(" AND (k8s_name LIKE ");
-    sql.bind(pattern.clone());
-    sql.push(" ESCAPE '!' OR owner_email LIKE ");
-    sql.bind(pattern.clone());
+    sql.push_with(" AND (k8s_name LIKE ", pattern.clone());
+    sql.push_with(" ESCAPE '!' OR owner_email LIKE ", pattern.clone());
     sql.push(" ESCAPE '!' OR ");
     sql.push(rules.template_name);
-    sql.push(" LIKE ");
-    sql.bind(pattern);
+    sql.push_with(" LIKE ", pattern);
     sql.push(" ESCAPE '!')");
 }
 
@@ -207,8 +215,7 @@ fn push_oldest(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter, rules: 
     sql.push("COALESCE(");
     sql.subquery("SELECT instance_id FROM workshop_instances", |sql| {
         push_filter(sql, scope, filter);
-        sql.push(" ORDER BY instance_id DESC LIMIT 1 OFFSET ");
-        sql.bind(rules.max_examined - 1);
+        sql.push_with(" ORDER BY instance_id DESC LIMIT 1 OFFSET ", rules.max_examined - 1);
     });
     sql.push(", '')");
 }

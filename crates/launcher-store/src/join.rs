@@ -41,9 +41,6 @@ pub enum JoinOutcome {
 
 impl Store {
     /// Returns the link of a class that is not revoked.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn join_link(&self, class: &Class) -> Result<Option<JoinLink>, StoreError> {
         query(CURRENT).bind(class.class_id.to_string()).read_optional(&self.pool).await
     }
@@ -84,9 +81,6 @@ impl Store {
     }
 
     /// Returns the link with this code, also a revoked one, as this person finds it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn invitation(&self, code: &str, email: &EmailAddress) -> Result<Option<Invitation>, StoreError> {
         let mut connection = self.pool.acquire().await?;
         find(&mut connection, code, email).await

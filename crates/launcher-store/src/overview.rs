@@ -10,7 +10,7 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::filter::push_scope;
-use crate::rows::count;
+use crate::rows::{count, unreadable};
 use crate::sql::Sql;
 use crate::store::Store;
 
@@ -113,16 +113,10 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Uuid::parse_str(text).map_err(|_| unreadable("template_id"))
 }
 
-/// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
-fn unreadable(column: &'static str) -> StoreError {
-    StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
-}
-
 /// Appends a column with the hours from `since` to a time, truncated toward zero. `from` is the SQL of this time,
 /// followed by the minus sign.
 fn push_hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
-    sql.push(from);
-    sql.bind(since.as_millisecond());
+    sql.push_with(from, since.as_millisecond());
     sql.push(") / 3600000 AS ");
     sql.push(name);
 }
@@ -151,8 +145,7 @@ pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
         "SELECT started_at - COALESCE(dispatched_at, resumed_at, created_at) AS ready_millis FROM workshop_instances",
     );
     sql.condition_with("template_id = ", template_id.to_string());
-    sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(i64::from(limit));
+    sql.push_with(" ORDER BY instance_id DESC LIMIT ", i64::from(limit));
     sql
 }
 
