@@ -14,7 +14,7 @@ use crate::sql::{in_time, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 use crate::templates::StoredSettings;
-use crate::volumes::{Claim, VolumeUser};
+use crate::volumes::{Claim, VolumeUser, resized};
 use crate::{queue, rows};
 
 /// Limits of a launch.
@@ -171,7 +171,7 @@ impl Store {
             Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
             Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
-        let resized = claimed.as_ref().map(|volume| volume.resized(&instance.settings));
+        let resized = claimed.as_ref().map(|volume| resized(&instance.settings, volume));
         let settings = resized.as_ref().map(StoredSettings::of).transpose()?.unwrap_or(settings);
         // The files of a volume stay in its namespace, also after a change of the class.
         let namespace = claimed.as_ref().map_or_else(|| instance.namespace.clone(), |volume| volume.namespace.clone());
@@ -190,9 +190,7 @@ impl Store {
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
     }
-}
 
-impl Store {
     /// Returns the earlier launch of this caller with this key as [`LaunchOutcome::Replayed`] or
     /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Reads without the write lock, so a launch in progress
     /// with this key does not count yet.
