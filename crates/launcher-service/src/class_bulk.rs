@@ -1,5 +1,6 @@
 //! Changes of many instances at once: of one template for admins, of a class for its teachers.
 
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{
     Act, Caller, ClassAccess, ClassAction, ClassRole, EmailAddress, EndReason, Instance, InstanceState, Scope,
 };
@@ -49,7 +50,7 @@ pub(crate) struct Group<'a> {
 impl<'a> Group<'a> {
     /// Returns the instances of a template that the caller may see.
     pub(crate) fn of_template(caller: &'a Caller, template_id: Uuid, state: StateFilter) -> Self {
-        let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
+        let filter = InstanceFilter::of_template(template_id, state);
         Self { scope: caller.scope(), filter, caller, permission: None }
     }
 
@@ -65,6 +66,13 @@ impl<'a> Group<'a> {
         require_in(access, action)?;
         let filter = InstanceFilter { state, ..InstanceFilter::default() };
         Ok(Self { scope: access.scope(), filter, caller: access.caller(), permission: Some((access, action)) })
+    }
+
+    /// Returns the instances in a class of a person whom the caller has removed. Their change needs no permission: a teacher who
+    /// leaves has no role any more.
+    pub(crate) fn of_removed_member(access: &'a ClassAccess, email: &EmailAddress) -> Self {
+        let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
+        Self { scope: access.scope(), filter, caller: access.caller(), permission: None }
     }
 }
 
@@ -189,6 +197,14 @@ impl Launcher {
             }
         }
         Err(ServiceError::exhausted())
+    }
+}
+
+/// Returns the permission for an extension within this bound.
+pub(crate) fn extending(bound: Bound) -> ClassAction {
+    match bound {
+        Bound::Maximum => ClassAction::Extend,
+        Bound::Longest => ClassAction::End,
     }
 }
 

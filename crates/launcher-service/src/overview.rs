@@ -86,9 +86,7 @@ impl Launcher {
             templates: templates(&launches, &live),
         })
     }
-}
 
-impl Launcher {
     /// Returns the expected time until a waiting instance is ready; zero if its start already takes longer than usual.
     /// `None` if it is unknown: no workshop of the template was ready yet, or the fleet has no room, and it is unknown when
     /// another workshop ends. Everybody may read it, because it does not tell whose launches these are.
