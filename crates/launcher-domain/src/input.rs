@@ -24,11 +24,9 @@ coded_texts! {
     /// Reason why a text is not an amount of CPU or memory.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum AmountError as "input" {
-        /// The text is not an amount of memory above zero.
         Memory = "memory-unreadable", "write an amount of memory such as 512 MB, 4 GB or 2 GiB";
         /// The number is too small for bytes.
         MemoryUnit = "memory-unit", "write the unit of the memory, such as MB, GB or GiB";
-        /// The text is not an amount of CPU above zero.
         Cpu = "cpu-unreadable", "write a number of CPU cores such as 2, 0.5 or 500m";
     }
 }
@@ -88,19 +86,13 @@ coded_texts! {
     /// Reason why a command line cannot be split into words.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum CommandLineError as "input" {
-        /// A quotation mark has no counterpart.
         OpenQuote { quote } = "command-open-quote", "the quotation mark {quote} is not closed";
-        /// The last character is a backslash.
         OpenEscape = "command-open-escape", "a character must follow the last backslash";
-        /// The line has a NUL character.
         Nul = "command-nul", "the line contains a NUL character";
-        /// Only a shell joins or redirects commands.
         Operator { text } = "command-operator",
             "no shell runs this command, so {text} has no effect: put the line into sh -c \"…\", or quote {text} to pass it on";
-        /// Only a shell replaces variables and commands.
         Expansion { text } = "command-expansion",
             "no shell runs this command, so it does not replace {text}: put the line into sh -c '…', or write '{text}' to pass it on";
-        /// Only a shell replaces patterns of file names.
         Pattern { text } = "command-pattern",
             "no shell runs this command, so it does not replace {text} by file names: put the line into sh -c \"…\", or write '{text}' to pass it on";
         /// A shell ignores the rest of the line.
@@ -238,9 +230,7 @@ coded_texts! {
     /// Reason why a text is not a duration.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum DurationError as "input" {
-        /// The text is empty, or has other characters or units.
         Unreadable = "duration-unreadable", "write a duration such as 2 h, 90 min, 1 h 30 min or 2 days";
-        /// The text has a colon.
         Colon = "duration-colon",
             "a duration with a colon is ambiguous: write 1 h 30 min for hours, 1 min 30 s for minutes";
         /// A unit is repeated, or follows a smaller one, or a later number has no unit.

@@ -330,7 +330,6 @@ impl EndReason {
 /// Reason why a restart is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RestartError {
-    /// Only a running workshop can be restarted.
     #[error("only a running workshop can be restarted")]
     NotRunning,
     /// The workshop already has the current sidecar and settings, or its restart was already requested.
@@ -341,7 +340,6 @@ pub enum RestartError {
 /// Reason why a suspension is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SuspendError {
-    /// Only a running workshop can be suspended.
     #[error("only a running workshop can be paused")]
     NotRunning,
     /// The workshop has no volume: a suspension would lose its files.
@@ -352,10 +350,8 @@ pub enum SuspendError {
 /// Reason why a resume is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// The workload is still being removed.
     #[error("the workshop is still being paused: try again in a moment")]
     StillSuspending,
-    /// Only a suspended workshop can be resumed.
     #[error("only a paused workshop can be resumed")]
     NotSuspended,
 }

@@ -152,21 +152,15 @@ coded_texts! {
     /// Reason why a join link does not admit a person.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum JoinRefusal as "join-refusal" {
-        /// A teacher removed the person from the class.
         Removed = "removed", "You were removed from this class. Ask a teacher to add you again.";
         /// The class is archived, or its last day is over.
         Over = "over", "This class is over. Ask your teacher.";
         /// A teacher revoked the link, or replaced it.
         Revoked = "revoked", "This link is no longer valid. Ask your teacher for the new link.";
-        /// The link has expired.
         Expired = "expired", "This link has expired. Ask your teacher for a new link.";
-        /// All places of the link are taken.
         Full = "full", "All places of this link are taken. Ask your teacher for a new link.";
-        /// The class has the maximum number of members.
         ClassFull = "class-full", "The class has the maximum number of members. Ask your teacher.";
-        /// The link only leads members to the class.
         MembersOnly = "members-only", "Only members of the class may use this link. Ask your teacher to add you.";
-        /// The link admits only addresses of another domain.
         OtherDomain { domain } = "other-domain", "This link is for addresses of {domain}. Log in with such an address, or ask your teacher.";
     }
 }

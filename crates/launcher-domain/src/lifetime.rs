@@ -31,10 +31,8 @@ impl Bound {
 /// Reason why an extension is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExtendError {
-    /// Only a running workshop can be extended.
     #[error("only a running workshop can be extended")]
     NotRunning,
-    /// The expiry is already the latest that the template allows.
     #[error("the workshop has already reached the maximum lifetime of its template")]
     LifetimeLimitReached,
     /// The caller expected another expiry, because another request extended the workshop first (a double click).

@@ -43,10 +43,8 @@ pub enum Location {
 /// Error of [`Location::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-    /// The text is neither a path nor the address of a bucket.
     #[error("write the absolute path of a folder, or s3://BUCKET/PREFIX")]
     Unknown,
-    /// The bucket has no name.
     #[error("the bucket has no name: write s3://BUCKET/PREFIX")]
     NoBucket,
 }
@@ -88,16 +86,13 @@ impl From<object_store::Error> for StoreError {
 /// Error of [`SnapshotStore::save`]. No object was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The archive is larger than the limit.
     #[error("the archive is larger than {limit} bytes")]
     TooLarge {
         /// Maximum size, in bytes.
         limit: u64,
     },
-    /// The archive could not be read.
     #[error("reading the files failed: {0}")]
     Source(#[source] io::Error),
-    /// The object store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
