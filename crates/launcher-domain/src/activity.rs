@@ -98,9 +98,7 @@ pub struct Act {
 /// and the template renamed later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// Actor and time.
     pub act: Act,
-    /// Kind of action.
     pub action: ActivityAction,
     /// Object of the action: an instance's `k8s_name`, a volume's name, or the identifier of a template or a class.
     pub subject: String,

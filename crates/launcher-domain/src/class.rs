@@ -87,12 +87,10 @@ json_object! {
 }
 
 integer_codec! {
-    /// A number of workshops.
     WorkshopCount in WORKSHOPS, WorkshopCount, 40
 }
 
 integer_codec! {
-    /// A weight in the queue.
     QueueWeight in WEIGHTS, QueueWeight, 1
 }
 
@@ -242,18 +240,15 @@ fn only_admins(caller: &Caller, changes: &[(&str, bool)]) -> Vec<FieldError> {
     refused.map(|(pointer, _)| FieldError::new(*pointer, FieldRule::OnlyAdmins)).collect()
 }
 
-/// A class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// Identifier that sorts by creation time (UUID version 7).
     pub class_id: Uuid,
-    /// Editable content.
     pub content: ClassContent,
     /// Version of the class: 1 at creation, incremented at each change of its content.
     pub version: i64,
     /// The person who created the class. Informational: it grants no rights.
     pub created_by: EmailAddress,
-    /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change of the content.
     pub updated_at: Timestamp,
@@ -262,7 +257,6 @@ pub struct Class {
 /// Limits of a class for one launch in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassLimits {
-    /// The class.
     pub class_id: Uuid,
     /// Maximum number of workshops of the class at a time.
     pub max_workshops: Option<u32>,
@@ -285,15 +279,10 @@ pub fn is_member_name(name: &str) -> bool {
 /// Membership of a person in a class, from one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
-    /// Identifier of the membership.
     pub membership_id: Uuid,
-    /// The class.
     pub class_id: Uuid,
-    /// The person.
     pub email: EmailAddress,
-    /// Origin of the membership.
     pub source: MemberSource,
-    /// Role in the class.
     pub role: ClassRole,
     /// Name of the person, from the roster; empty if unknown.
     pub name: String,
@@ -306,7 +295,6 @@ pub struct Membership {
 /// A current member of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// The person.
     pub email: EmailAddress,
     /// Name of the person, from the roster; empty if unknown.
     pub name: String,
@@ -407,13 +395,11 @@ impl ClassAccess {
         (caller.is_admin() || role.is_some()).then(|| Self { class, caller: caller.clone(), role })
     }
 
-    /// The class.
     #[must_use]
     pub fn class(&self) -> &Class {
         &self.class
     }
 
-    /// The caller.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller

@@ -120,7 +120,6 @@ failure_codes! {
 /// A failure with its explanation, in English and as codes for translators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReason {
-    /// Kind of failure.
     pub code: FailureCode,
     /// Description for the person who waits.
     pub message: String,

@@ -45,9 +45,7 @@ pub struct Instance {
     /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
     /// of the instance is decided.
     pub parameters: BTreeMap<String, Option<String>>,
-    /// Lifecycle state.
     pub state: InstanceState,
-    /// Failure reason.
     pub reason: Option<FailureReason>,
     /// Report of the fleet. Its step is set only while starting, and its URLs only while running. A failed instance has the
     /// end of the log. A resume clears the report.
@@ -92,7 +90,6 @@ pub struct Instance {
 /// Status of a Workshop as reported by the fleet, in domain terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// Phase of the Workshop.
     pub phase: ObservedPhase,
     /// The other fields of the report.
     pub report: Report,
@@ -109,9 +106,7 @@ pub struct Observation {
 pub enum ObservedPhase {
     /// Not ready yet.
     Starting,
-    /// Ready.
     Running,
-    /// The workshop failed.
     Failed(FailureReason),
     /// The workshop expired, and the fleet has terminated the workload.
     Expired,

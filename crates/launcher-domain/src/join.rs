@@ -35,7 +35,6 @@ json_object! {
 }
 
 integer_codec! {
-    /// A number of seats.
     SeatCount in SEATS, SeatCount, 40
 }
 
@@ -97,17 +96,12 @@ pub fn shown_join_code(code: &str) -> String {
 /// A link that makes people students of a class. A class has at most one link that is not revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinLink {
-    /// Identifier of the link.
     pub link_id: Uuid,
     /// Code in the address of the link: 50 random bits as ten characters without look-alikes.
     pub code: String,
-    /// The class.
     pub class_id: Uuid,
-    /// Whom the link admits.
     pub rules: JoinRules,
-    /// The person who created the link.
     pub created_by: EmailAddress,
-    /// Time of creation.
     pub created_at: Timestamp,
     /// Time from which the link no longer works.
     pub expires_at: Timestamp,
@@ -168,9 +162,7 @@ coded_texts! {
 /// A join link as one person finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
-    /// The link.
     pub link: JoinLink,
-    /// The class of the link.
     pub class: Class,
     /// The memberships of the person in the class, also the removed ones.
     pub memberships: Vec<Membership>,

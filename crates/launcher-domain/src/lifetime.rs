@@ -161,7 +161,6 @@ impl Instance {
 /// Outcome of extending a workshop until a time that an admin chose for many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtensionOutcome {
-    /// The workshop is extended until that time.
     Extended,
     /// The workshop is extended until the latest expiry within the bound, which is before that time.
     Shortened,

@@ -20,7 +20,6 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use crate::zip::{ZipEntry, ZipWriter};
 
-/// Format of a download.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ArchiveFormat {
     /// Tar archive, compressed with gzip.

@@ -24,10 +24,7 @@ pub enum ClaimError {
         "the database is new, and the fleet already has {workshops} workshops that it would have to end. Check \
          SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory or namespace as well"
     )]
-    NewDatabase {
-        /// Number of Workshops.
-        workshops: usize,
-    },
+    NewDatabase { workshops: usize },
     #[error(transparent)]
     Fleet(#[from] FleetError),
     #[error(transparent)]

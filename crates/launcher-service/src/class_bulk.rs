@@ -19,22 +19,18 @@ const BATCH: u32 = 100;
 /// Result of an action on all workshops of a class, or on all of its students, for one of them.
 #[derive(Debug)]
 pub struct BulkResult {
-    /// Owner of the instance.
     pub owner_email: EmailAddress,
     /// Name of the instance; `None` for a launch without a new instance.
     pub k8s_name: Option<String>,
-    /// The outcome.
     pub outcome: BulkOutcome,
 }
 
 /// Outcome of an action for one instance or student.
 #[derive(Debug)]
 pub enum BulkOutcome {
-    /// The action was performed.
     Done,
     /// Nothing to do: the student has a workshop of the template already, or the instance is ending already.
     Unchanged,
-    /// The action was refused.
     Refused(ServiceError),
 }
 

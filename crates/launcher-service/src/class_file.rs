@@ -100,11 +100,8 @@ struct ClassFile<'c> {
 /// Creation of classes and their export. Needs no fleet, so that a command works beside a stopped service.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassFiles<'a> {
-    /// The database.
     pub store: &'a Store,
-    /// The clock.
     pub clock: &'a dyn Clock,
-    /// The random number source.
     pub entropy: &'a dyn Entropy,
     /// What templates may use.
     pub policy: &'a TemplatePolicy,

@@ -38,9 +38,7 @@ pub struct NewClass {
 /// A member as a teacher writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberDraft {
-    /// The person.
     pub email: EmailAddress,
-    /// Role in the class.
     pub role: ClassRole,
     /// Name of the person; empty if unknown.
     pub name: String,

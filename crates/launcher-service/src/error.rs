@@ -41,7 +41,6 @@ pub enum ServiceError {
     /// The class, or the caller in the class, has reached its limit of workshops.
     #[error("{}", class_limit_advice(*limit, *is_of_caller))]
     ClassLimitReached {
-        /// The limit.
         limit: u32,
         /// True for the limit of the caller in the class.
         is_of_caller: bool,

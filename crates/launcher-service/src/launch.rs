@@ -31,7 +31,6 @@ const NAME_ATTEMPTS: usize = 5;
 /// Maximum time for which a launch waits for the end of the caller's former workshop.
 const GONE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Launch request of a caller.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchRequest {
     /// Key that makes a launch idempotent: a second request of the caller with this key gets the same instance.
@@ -46,10 +45,8 @@ pub struct LaunchRequest {
     pub parameters: SecretValues,
 }
 
-/// A launched instance.
 #[derive(Debug, Clone)]
 pub struct Launched {
-    /// The instance.
     pub listed: ListedInstance,
     /// True when this request created the instance, false when an earlier one with the same key did.
     pub created: bool,

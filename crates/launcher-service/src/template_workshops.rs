@@ -20,7 +20,6 @@ const BATCH: u32 = 100;
 /// A template, and the number of its instances in each state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemplateStates {
-    /// The template.
     pub template: Template,
     /// Current number of instances by state in lifecycle order, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
@@ -34,13 +33,10 @@ pub struct TemplateStates {
 /// Result of the extension of one instance among many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// Name of the instance.
     pub k8s_name: String,
-    /// Owner of the instance.
     pub owner_email: EmailAddress,
     /// Expiry after the extension; `None` if the instance does not run.
     pub expires_at: Option<Timestamp>,
-    /// The outcome.
     pub outcome: ExtensionOutcome,
 }
 

@@ -34,9 +34,7 @@ pub struct TemplateUpdate {
 /// its members read and its teachers manage.
 #[derive(Debug, Clone, Copy)]
 pub enum Catalog<'a> {
-    /// The shared catalog.
     Shared(&'a Caller),
-    /// A class.
     Class(&'a ClassAccess),
 }
 

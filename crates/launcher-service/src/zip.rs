@@ -40,7 +40,6 @@ pub(crate) struct ZipWriter<W: Write> {
 pub(crate) struct ZipEntry<'a> {
     /// Relative path. That of a directory ends with a slash.
     pub(crate) path: &'a str,
-    /// Permissions.
     pub(crate) mode: u32,
     /// Time of the last change, in seconds since 1970.
     pub(crate) modified: u64,

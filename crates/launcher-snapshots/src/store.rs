@@ -26,21 +26,18 @@ pub const ARCHIVE_BYTES: usize = 2 * PART_BYTES;
 /// A stream of bytes. An error is its last item.
 pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 
-/// Location of the object store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A folder of this machine.
     Folder(PathBuf),
     /// A bucket of S3 or of a compatible service.
     Bucket {
-        /// Name of the bucket.
         bucket: String,
         /// Prefix of the objects' names, without slashes at its ends; may be empty.
         prefix: String,
     },
 }
 
-/// Error of [`Location::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
     #[error("write the absolute path of a folder, or s3://BUCKET/PREFIX")]
@@ -97,7 +94,6 @@ pub enum SaveError {
     Store(#[from] StoreError),
 }
 
-/// The object store.
 #[derive(Clone)]
 pub struct SnapshotStore {
     objects: Arc<dyn ObjectStore>,
@@ -175,7 +171,6 @@ impl SnapshotStore {
         }
     }
 
-    /// Returns an archive.
     pub async fn read(&self, id: Uuid) -> Result<ByteStream, StoreError> {
         let found = self.objects.get(&object(id)).await?;
         Ok(found.into_stream().map_err(io::Error::other).boxed())

@@ -47,10 +47,7 @@ pub enum MemberChange {
         membership: Membership,
     },
     /// Removes all memberships of the person.
-    Remove {
-        /// The person.
-        email: EmailAddress,
-    },
+    Remove { email: EmailAddress },
 }
 
 impl Store {
@@ -223,11 +220,8 @@ pub(crate) fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
 /// Launches of one person in a class. Instances that were purged do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attendance {
-    /// The person.
     pub email: EmailAddress,
-    /// Number of launched instances.
     pub workshops: u64,
-    /// Time of the first launch.
     pub first_launch: Timestamp,
     /// Latest end of an instance; `None` if none has ended.
     pub last_end: Option<Timestamp>,
@@ -260,7 +254,6 @@ pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
 }
 
 impl MemberChange {
-    /// The person.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         match self {

@@ -29,7 +29,6 @@ pub struct Examination {
 /// Needs of the templates that users can launch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CatalogNeeds {
-    /// App types.
     pub apps: Vec<AppType>,
     /// True if a template has course material.
     pub material: bool,
@@ -150,7 +149,6 @@ impl Examination {
         Ok(Timestamp::from_millisecond(millis).ok())
     }
 
-    /// Closes the connection.
     pub async fn close(&self) {
         self.store.close().await;
     }

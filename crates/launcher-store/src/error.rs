@@ -38,23 +38,15 @@ pub enum StoreError {
          by hand or restore a backup"
     )]
     Corrupt {
-        /// The table.
         table: &'static str,
         /// The row's identifier; nil when the identifier itself is unreadable.
         row: Uuid,
-        /// The column.
         column: &'static str,
     },
     #[error("another template has the slug")]
-    SlugTaken {
-        /// The slug.
-        slug: String,
-    },
+    SlugTaken { slug: String },
     #[error("another class has the slug")]
-    ClassSlugTaken {
-        /// The slug.
-        slug: String,
-    },
+    ClassSlugTaken { slug: String },
     #[error("the creator has {limit} classes")]
     TooManyClasses {
         /// Maximum number of classes that are not archived.
@@ -73,9 +65,7 @@ pub enum StoreError {
     Open {
         /// The path, or the kind of URL; never a password.
         target: String,
-        /// The problem.
         problem: String,
-        /// The remedy.
         remedy: &'static str,
     },
     #[error("the database to copy to is not empty: its table {table} has rows; give a new, empty one")]

@@ -11,24 +11,19 @@ use crate::store::Store;
 /// A page of a list, newest first. Most lists identify their rows by UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page<Id = Uuid> {
-    /// Maximum rows.
     pub limit: u32,
     /// Cursor: identifier of the last row of the previous page; `None` for the first page. The row may have been
     /// deleted in the meantime.
     pub after: Option<Id>,
 }
 
-/// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateFilter {
     /// All states except terminated. Includes failed instances that were not dismissed.
     #[default]
     Live,
-    /// Terminated instances.
     Ended,
-    /// All states.
     All,
-    /// One state.
     Only(InstanceState),
     /// Running instances that have an older version of sidecar or settings.
     Outdated,
@@ -37,7 +32,6 @@ pub enum StateFilter {
 /// Filter of instances, applied within the caller's scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceFilter {
-    /// State filter.
     pub state: StateFilter,
     /// Restricts the list to this owner's instances.
     pub owner_email: Option<EmailAddress>,
@@ -98,7 +92,6 @@ pub struct InstanceCount {
     pub max_examined: u64,
 }
 
-/// Filter of the activity log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
     /// Restricts the list to actions by this person, and to events of this person's instances.

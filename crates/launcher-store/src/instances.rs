@@ -151,9 +151,7 @@ pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, rules
 /// Sort key of a list. Rows with equal keys are ordered newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortBy {
-    /// Launch time.
     Launch,
-    /// Owner's address.
     Owner,
     /// Template name at the launch, with ASCII letters in lower case.
     Template,
@@ -164,10 +162,8 @@ pub enum SortBy {
     End,
 }
 
-/// Sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortOrder {
-    /// Sort key.
     pub by: SortBy,
     /// True for greatest first.
     pub descending: bool,
@@ -223,7 +219,6 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// Error of parsing an invalid cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid list cursor")]
 pub struct InvalidCursor;

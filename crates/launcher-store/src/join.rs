@@ -35,7 +35,6 @@ pub enum JoinOutcome {
     Joined(Box<Class>),
     /// The link does not admit the person.
     Refused(JoinRefusal),
-    /// No link has the code.
     Unknown,
 }
 

@@ -50,7 +50,6 @@ pub enum LaunchOutcome {
     Replayed(Instance),
     /// The same key was used before with another body.
     KeyReused,
-    /// The owner has reached the instance limit.
     LimitReached {
         /// Maximum instances of the owner.
         limit: u32,
@@ -65,12 +64,10 @@ pub enum LaunchOutcome {
     HasInstance,
     /// The class, or the owner in the class, has reached its limit.
     ClassLimitReached {
-        /// The limit.
         limit: u32,
         /// True for the limit of the owner in the class.
         is_of_owner: bool,
     },
-    /// The owner has exceeded the launch rate limit.
     TooManyLaunches {
         /// Time until the next launch is possible.
         wait: Duration,
@@ -361,7 +358,6 @@ pub(crate) const RESUME: &str = concat!(
 /// Outcome of a resume. Only `Resumed` writes to the database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResumeOutcome {
-    /// The instance is queued.
     Resumed(Instance),
     /// The row has changed since it was read: the caller must read it again.
     Changed,

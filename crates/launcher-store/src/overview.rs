@@ -17,14 +17,12 @@ use crate::store::Store;
 /// Launches of one template in one hour with the same time to ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchCount {
-    /// The template.
     pub template_id: Uuid,
     /// Whole hours from `since` to the launch.
     pub hour: i64,
     /// Milliseconds from the launch, or the last resume, to ready; `None` if the instance was not ready. Rounded down to 0.1 s below 10 s,
     /// and to 1 s from 10 s on, so that the query returns fewer rows.
     pub ready_millis: Option<i64>,
-    /// Number of launches.
     pub launches: u64,
     /// Number of failed launches, dismissed or not.
     pub failures: u64,
@@ -33,14 +31,11 @@ pub struct LaunchCount {
 /// Instances of one template that have not ended, in one state, ready since the same hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveCount {
-    /// The template.
     pub template_id: Uuid,
-    /// The state.
     pub state: InstanceState,
     /// Hours from `since` to ready, truncated toward zero; negative if ready an hour or more before `since`. `None` if
     /// not ready yet.
     pub ready_hour: Option<i64>,
-    /// Number of instances.
     pub instances: u64,
 }
 
@@ -51,7 +46,6 @@ pub struct EndedCount {
     pub ready_hour: i64,
     /// Whole hours from `since` to the end.
     pub ended_hour: i64,
-    /// Number of instances.
     pub instances: u64,
 }
 

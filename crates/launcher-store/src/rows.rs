@@ -196,7 +196,6 @@ macro_rules! listed_instances {
 /// An instance with its queue position and its last use, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedInstance {
-    /// The instance.
     pub instance: Instance,
     /// Queue position, 1 for the next to start; `None` unless queued.
     pub queue_position: Option<u32>,
@@ -216,7 +215,6 @@ impl From<Instance> for ListedInstance {
 pub struct LoggedActivity {
     /// Revision of the change. Later entries have greater revisions.
     pub activity_id: i64,
-    /// The entry.
     pub activity: Activity,
 }
 

@@ -59,7 +59,6 @@ impl Statement {
         self.fetch_optional(on).await?.as_ref().map(T::read).transpose()
     }
 
-    /// Runs the statement and reads all rows.
     pub(crate) async fn read_all<'c, T: FromRow>(
         self,
         on: impl Executor<'c, Database = Any>,

@@ -68,20 +68,16 @@ pub(crate) const TOUCH: &str = concat!(
 /// A volume, and the instance that uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedVolume {
-    /// The volume.
     pub volume: Volume,
     /// The instance that uses the volume; `None` if none does.
     pub used_by: Option<VolumeUser>,
 }
 
-/// Outcome of the deletion of a volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VolumeDeletion {
     /// The deletion is decided: launches do not use the volume any more.
     Decided,
-    /// The caller has no such volume.
     NotFound,
-    /// An instance uses the volume.
     InUse(VolumeUser),
 }
 
@@ -250,10 +246,11 @@ const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
     Claimed(Option<Volume>),
-    /// Another instance uses the volume.
     InUse(VolumeUser),
     /// A new volume would exceed the owner's limit.
-    TooLarge { limit_gib: u32 },
+    TooLarge {
+        limit_gib: u32,
+    },
 }
 
 /// Returns the settings of an instance with the size of its volume, which the template may have changed since. The fleet may
@@ -269,7 +266,6 @@ pub(crate) fn resized(settings: &TemplateSettings, volume: &Volume) -> TemplateS
 /// The instance that uses a volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VolumeUser {
-    /// Name of the instance.
     pub k8s_name: String,
     /// True if the instance is suspended: it holds the volume until it is resumed or ended.
     pub is_suspended: bool,

@@ -91,7 +91,6 @@ pub enum Audience {
 
 /// Rule of a value: reads and checks it, and describes it.
 pub(crate) trait Codec {
-    /// Type of the value.
     type Value;
 
     /// Reads a value, and reports its errors at `at`, a JSON pointer. After an error, the result is meaningless: it only
@@ -123,12 +122,10 @@ impl Codec for bool {
     }
 }
 
-/// Reads a text.
 pub(crate) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option<&'j str> {
     json.as_str().or_else(|| errors.wrong_type(at, FieldRule::Text))
 }
 
-/// Reads an integer.
 pub(crate) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
     json.as_i64().or_else(|| errors.wrong_type(at, FieldRule::Integer))
 }

@@ -68,7 +68,6 @@ json_object! {
 }
 
 text_codec! {
-    /// Help text.
     Help, { "type": "string", "maxLength": MAX_HELP },
     ParameterHelp if not |help| help.chars().count() <= MAX_HELP && !has_invisible(help)
 }
@@ -123,7 +122,6 @@ impl Codec for Length {
     }
 }
 
-/// The parameters of a template.
 pub(super) enum Parameters {}
 
 impl Codec for Parameters {

@@ -100,6 +100,5 @@ impl Default for Sizes {
 pub struct TemplatePolicy {
     /// Names that pod templates may use.
     pub pod_templates: super::pod_template::PodTemplatePolicy,
-    /// Sizes of workshops.
     pub sizes: Sizes,
 }
