@@ -11,10 +11,7 @@ use crate::email::{EmailAddress, EmailError};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action<'a> {
     /// Read, extend or terminate an instance of `owner`.
-    Instance {
-        /// Owner of the instance.
-        owner: &'a EmailAddress,
-    },
+    Instance { owner: &'a EmailAddress },
     /// List the instances of all owners, and filter them by owner or template.
     ListAllInstances,
     /// List the volumes of all owners.
@@ -86,7 +83,6 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// E-mail address of the caller.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         &self.email
@@ -155,13 +151,11 @@ impl AdminList {
         self.0.first()
     }
 
-    /// Number of admins.
     #[must_use]
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// True when the list is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -216,12 +210,7 @@ pub enum Scope<'a> {
     /// Only the instances of this person.
     Owner(&'a EmailAddress),
     /// Only the instances of the templates of a class; with `owner`, only those of this person.
-    Class {
-        /// The class.
-        class_id: Uuid,
-        /// The owner.
-        owner: Option<&'a EmailAddress>,
-    },
+    Class { class_id: Uuid, owner: Option<&'a EmailAddress> },
 }
 
 impl<'a> From<&'a Caller> for Scope<'a> {

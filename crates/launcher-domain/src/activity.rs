@@ -71,20 +71,16 @@ impl ActivityAction {
     /// True if the subject is a class.
     #[must_use]
     pub fn is_of_class(self) -> bool {
-        use ActivityAction::{
-            ClassChanged, ClassCreated, ClassMessageSent, JoinLinkCreated, JoinLinkRevoked, MemberAdded, MemberChanged,
-            MemberRemoved,
-        };
         matches!(
             self,
-            ClassCreated
-                | ClassChanged
-                | ClassMessageSent
-                | JoinLinkCreated
-                | JoinLinkRevoked
-                | MemberAdded
-                | MemberChanged
-                | MemberRemoved
+            Self::ClassCreated
+                | Self::ClassChanged
+                | Self::ClassMessageSent
+                | Self::JoinLinkCreated
+                | Self::JoinLinkRevoked
+                | Self::MemberAdded
+                | Self::MemberChanged
+                | Self::MemberRemoved
         )
     }
 }
@@ -102,9 +98,7 @@ pub struct Act {
 /// and the template renamed later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Activity {
-    /// Actor and time.
     pub act: Act,
-    /// Kind of action.
     pub action: ActivityAction,
     /// Object of the action: an instance's `k8s_name`, a volume's name, or the identifier of a template or a class.
     pub subject: String,
@@ -205,56 +199,36 @@ impl Activity {
     /// Returns the log entry for an action on a class. It contains neither the code of a join link nor the text of a message.
     #[must_use]
     pub fn of_class(class: &Class, act: Act, action: ActivityAction) -> Self {
-        let (subject, subject_name) = (class.class_id.to_string(), class.content.name.clone());
-        Self { act, action, subject, subject_name, owner_email: None, detail: None }
+        Self::new(act, action, class.class_id.to_string(), &class.content.name, None)
     }
 
     /// Returns the log entry for an action on a volume.
     #[must_use]
     pub fn of_volume(action: ActivityAction, volume: &Volume, act: Act) -> Self {
-        Self {
-            act,
-            action,
-            subject: volume.name.clone(),
-            subject_name: volume.template_name.clone().unwrap_or_default(),
-            owner_email: Some(volume.owner_email.clone()),
-            detail: None,
-        }
+        let template_name = volume.template_name.as_deref().unwrap_or_default();
+        Self::new(act, action, volume.name.clone(), template_name, Some(&volume.owner_email))
     }
 
     /// Returns the log entry for an action on a snapshot.
     #[must_use]
     pub fn of_snapshot(action: ActivityAction, snapshot: &Snapshot, act: Act) -> Self {
-        Self {
-            act,
-            action,
-            subject: snapshot.k8s_name.clone(),
-            subject_name: snapshot.template_name.clone(),
-            owner_email: Some(snapshot.owner_email.clone()),
-            detail: None,
-        }
+        Self::new(act, action, snapshot.k8s_name.clone(), &snapshot.template_name, Some(&snapshot.owner_email))
     }
 
     fn of_instance(instance: &Instance, act: Act, action: ActivityAction, detail: Option<String>) -> Self {
-        Self {
-            act,
-            action,
-            subject: instance.k8s_name.clone(),
-            subject_name: instance.settings.name.clone(),
-            owner_email: Some(instance.owner_email.clone()),
-            detail,
-        }
+        let (subject, owner) = (instance.k8s_name.clone(), Some(&instance.owner_email));
+        Self { detail, ..Self::new(act, action, subject, &instance.settings.name, owner) }
     }
 
     fn of_template(template: &Template, act: Act, action: ActivityAction, detail: Option<String>) -> Self {
-        Self {
-            act,
-            action,
-            subject: template.template_id.to_string(),
-            subject_name: template.settings.name.clone(),
-            owner_email: None,
-            detail,
-        }
+        let subject = template.template_id.to_string();
+        Self { detail, ..Self::new(act, action, subject, &template.settings.name, None) }
+    }
+
+    /// Returns an entry without a detail.
+    fn new(act: Act, action: ActivityAction, subject: String, name: &str, owner: Option<&EmailAddress>) -> Self {
+        let (subject_name, owner_email) = (name.to_owned(), owner.cloned());
+        Self { act, action, subject, subject_name, owner_email, detail: None }
     }
 }
 

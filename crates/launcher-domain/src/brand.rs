@@ -29,7 +29,6 @@ impl BrandName {
         }
     }
 
-    /// Returns the name.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -55,7 +54,6 @@ impl Brand {
     /// No name and no colour.
     pub const NONE: Self = Self { name: None, color: None };
 
-    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_ref().map(BrandName::as_str)

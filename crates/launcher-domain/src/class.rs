@@ -87,12 +87,10 @@ json_object! {
 }
 
 integer_codec! {
-    /// A number of workshops.
     WorkshopCount in WORKSHOPS, WorkshopCount, 40
 }
 
 integer_codec! {
-    /// A weight in the queue.
     QueueWeight in WEIGHTS, QueueWeight, 1
 }
 
@@ -178,10 +176,7 @@ impl ClassContent {
         errors.check(!is_identifier, "/slug", FieldRule::Slug);
         let dates = content.as_ref().and_then(|content| content.starts_on.zip(content.ends_on));
         errors.check(dates.is_none_or(|(first, last)| first <= last), "/ends_on", FieldRule::DayBeforeFirst);
-        match content {
-            Some(content) if errors.0.is_empty() => Ok(content),
-            _ => Err(errors.0),
-        }
+        errors.outcome(content)
     }
 
     /// True if the body names a slug.
@@ -245,18 +240,15 @@ fn only_admins(caller: &Caller, changes: &[(&str, bool)]) -> Vec<FieldError> {
     refused.map(|(pointer, _)| FieldError::new(*pointer, FieldRule::OnlyAdmins)).collect()
 }
 
-/// A class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
     /// Identifier that sorts by creation time (UUID version 7).
     pub class_id: Uuid,
-    /// Editable content.
     pub content: ClassContent,
     /// Version of the class: 1 at creation, incremented at each change of its content.
     pub version: i64,
     /// The person who created the class. Informational: it grants no rights.
     pub created_by: EmailAddress,
-    /// Time of creation.
     pub created_at: Timestamp,
     /// Time of the last change of the content.
     pub updated_at: Timestamp,
@@ -265,7 +257,6 @@ pub struct Class {
 /// Limits of a class for one launch in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ClassLimits {
-    /// The class.
     pub class_id: Uuid,
     /// Maximum number of workshops of the class at a time.
     pub max_workshops: Option<u32>,
@@ -281,21 +272,17 @@ pub struct ClassLimits {
 #[must_use]
 pub fn is_member_name(name: &str) -> bool {
     let mut errors = Errors::default();
-    name.is_empty() || (Name::read(&name.into(), "", &mut errors).is_some() && errors.0.is_empty())
+    let read = Name::read(&name.into(), "", &mut errors);
+    name.is_empty() || errors.outcome(read).is_ok()
 }
 
 /// Membership of a person in a class, from one source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Membership {
-    /// Identifier of the membership.
     pub membership_id: Uuid,
-    /// The class.
     pub class_id: Uuid,
-    /// The person.
     pub email: EmailAddress,
-    /// Origin of the membership.
     pub source: MemberSource,
-    /// Role in the class.
     pub role: ClassRole,
     /// Name of the person, from the roster; empty if unknown.
     pub name: String,
@@ -308,7 +295,6 @@ pub struct Membership {
 /// A current member of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
-    /// The person.
     pub email: EmailAddress,
     /// Name of the person, from the roster; empty if unknown.
     pub name: String,
@@ -377,22 +363,6 @@ pub enum ClassAction {
 }
 
 impl ClassAction {
-    /// All actions.
-    pub const ALL: [Self; 12] = [
-        Self::Read,
-        Self::Launch,
-        Self::Watch,
-        Self::RaiseHand,
-        Self::AnswerHands,
-        Self::Extend,
-        Self::End,
-        Self::LaunchForMembers,
-        Self::ManageTemplates,
-        Self::ManageMembers,
-        Self::SendMessage,
-        Self::Edit,
-    ];
-
     /// Least role that may perform the action.
     fn least_role(self) -> ClassRole {
         match self {
@@ -425,13 +395,11 @@ impl ClassAccess {
         (caller.is_admin() || role.is_some()).then(|| Self { class, caller: caller.clone(), role })
     }
 
-    /// The class.
     #[must_use]
     pub fn class(&self) -> &Class {
         &self.class
     }
 
-    /// The caller.
     #[must_use]
     pub fn caller(&self) -> &Caller {
         &self.caller

@@ -46,12 +46,9 @@ impl ClassContent {
         let images = self.allowed_images.join(", ");
         errors.check(self.allows_image(&settings.image), "/image", FieldRule::ImageNotAllowed { images });
         let is_sized = sizes.of(&settings.resources).is_some_and(|size| self.allowed_sizes.contains(&size.name));
-        let names = self.allowed_sizes.join(", ");
-        errors.check(
-            self.allowed_sizes.is_empty() || is_sized,
-            "/resources",
-            FieldRule::SizeNotAllowed { sizes: names },
-        );
+        let sizes = self.allowed_sizes.join(", ");
+        let is_allowed = self.allowed_sizes.is_empty() || is_sized;
+        errors.check(is_allowed, "/resources", FieldRule::SizeNotAllowed { sizes });
         errors.0
     }
 

@@ -39,19 +39,20 @@ impl TextKey {
     }
 }
 
-/// Declares an enum of texts. Each variant has a code, an English text, and named arguments of type `String`. The text
-/// contains each argument as `{name}`. The macro adds these items to the enum:
+/// Declares an enum of texts, with the prefix of their keys. Each variant has a code, an English text, and named arguments
+/// of type `String`. The text contains each argument as `{name}`. The macro adds these items to the enum:
 ///
 /// - `TEXTS`: code, English text and argument names of every variant, in the order of the declaration;
 /// - `code`: the code of a value;
 /// - `coded`: code and arguments of a value;
+/// - `key`: the key of a value for translators, `<prefix>-<code>`;
 /// - `Display`: the English text with the arguments.
 ///
 /// ```ignore
 /// coded_texts! {
 ///     /// Remarks.
 ///     #[derive(Debug)]
-///     pub enum Remark {
+///     pub enum Remark as "remark" {
 ///         /// A long wait.
 ///         Slow { seconds } = "slow", "It took {seconds} s.";
 ///     }
@@ -62,7 +63,7 @@ impl TextKey {
 macro_rules! coded_texts {
     (
         $(#[$enum_attribute:meta])*
-        pub enum $name:ident {
+        pub enum $name:ident as $prefix:literal {
             $(
                 $(#[$variant_attribute:meta])*
                 $variant:ident $({ $($arg:ident),+ })? = $code:literal, $text:literal;
@@ -84,6 +85,9 @@ macro_rules! coded_texts {
         }
 
         impl $name {
+            /// Prefix of the keys of these texts.
+            const KEY_PREFIX: &'static str = $prefix;
+
             /// Code, English text and argument names of every variant, in the order of their declaration.
             pub const TEXTS: &'static [(&'static str, &'static str, &'static [&'static str])] =
                 &[$(($code, $text, &[$($(stringify!($arg)),+)?]),)+];
@@ -105,6 +109,12 @@ macro_rules! coded_texts {
                     ].into_iter().collect(),)+
                 };
                 $crate::coded_text::CodedText { code: self.code().to_owned(), args }
+            }
+
+            /// Returns the key of this text for translators.
+            #[must_use]
+            pub fn key(&self) -> $crate::coded_text::TextKey {
+                $crate::coded_text::TextKey::of(Self::KEY_PREFIX, &self.coded())
             }
         }
 

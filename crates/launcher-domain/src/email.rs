@@ -27,22 +27,16 @@ pub struct EmailAddress(Box<str>);
 /// a secret that was put in the wrong place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum EmailError {
-    /// The text is empty or only white space.
     #[error("the e-mail address is empty")]
     Empty,
-    /// The text has a control character, a space inside, or a non-ASCII character.
     #[error("an e-mail address has only visible ASCII characters")]
     NotVisibleAscii,
-    /// The text has no `@`, or more than one.
     #[error("an e-mail address has exactly one @")]
     NotOneAt,
-    /// The part before the `@` is empty or has more than 64 bytes.
     #[error("the part before the @ has 1 to 64 characters")]
     LocalPart,
-    /// The part after the `@` is empty.
     #[error("the part after the @ is empty")]
     NoDomain,
-    /// The address has more than 254 bytes.
     #[error("an e-mail address has at most 254 characters")]
     TooLong,
 }

@@ -120,7 +120,6 @@ failure_codes! {
 /// A failure with its explanation, in English and as codes for translators.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FailureReason {
-    /// Kind of failure.
     pub code: FailureCode,
     /// Description for the person who waits.
     pub message: String,
@@ -234,12 +233,12 @@ impl FailureReason {
         let standard = || TextKey::plain("failure", self.code.as_str());
         let key = |text: &CodedText| match text.code.as_str() {
             STANDARD => standard(),
-            _ => TextKey::of("failure-detail", text),
+            _ => TextKey::of(FailureDetail::KEY_PREFIX, text),
         };
         if !self.message_codes.is_empty() {
             return self.message_codes.iter().map(key).collect();
         }
-        let verbatim = |text: &str| TextKey::of("failure-detail", &FailureDetail::from(text).coded());
+        let verbatim = |text: &str| FailureDetail::from(text).key();
         match self.message.strip_prefix(self.code.message()).map(str::trim_start) {
             Some("") => vec![standard()],
             Some(detail) => vec![standard(), verbatim(detail)],
@@ -265,9 +264,9 @@ impl FailureReason {
     #[must_use]
     pub fn remedy_key(&self) -> TextKey {
         match &self.remedy_code {
-            Some(remedy) => TextKey::of("failure-advice", remedy),
+            Some(remedy) => TextKey::of(FailureRemedy::KEY_PREFIX, remedy),
             None if self.remedy == self.code.remedy() => TextKey::plain("failure-remedy", self.code.as_str()),
-            None => TextKey::of("failure-advice", &FailureRemedy::Text { text: self.remedy.clone() }.coded()),
+            None => FailureRemedy::Text { text: self.remedy.clone() }.key(),
         }
     }
 }
@@ -275,21 +274,18 @@ impl FailureReason {
 coded_texts! {
     /// Sentence that explains a failure in more detail than the standard sentence of its code.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FailureDetail {
+    pub enum FailureDetail as "failure-detail" {
         /// English text of the cluster, or of an earlier version.
         Text { text } = "text", "{text}";
         /// The app of the local fleet ended.
         ExitStatus { status } = "exit-status", "It ended with status {status}.";
         /// A signal ended the app of the local fleet.
         Signal { signal } = "signal", "It was killed by signal {signal}.";
-        /// The keeper of the app ended without a report.
         KeeperKilled = "keeper-killed", "Its exit status is unknown, because its keeper process was killed.";
         /// The launcher did not start the app itself.
         LauncherRestarted = "launcher-restarted",
             "Its exit status is unknown, because the launcher was restarted.";
-        /// The launcher's port range is in use.
         PortsInUse = "ports-in-use", "All ports for workshops are in use.";
-        /// Other programs listened on each port that the launcher tried.
         PortsTaken { attempts } = "ports-taken",
             "Other programs of this machine took all {attempts} ports that the launcher tried.";
         /// The operating system did not start the program. `error` is its English message.
@@ -302,7 +298,6 @@ coded_texts! {
         CommandMissing = "command-missing", "The template has no command.";
         /// The app on a cluster terminated repeatedly.
         AppExited { exit_code } = "app-exited", "The app terminated repeatedly with exit code {exit_code}.";
-        /// The sidecar terminated repeatedly.
         SidecarExited { exit_code } = "sidecar-exited",
             "The sidecar terminated repeatedly with exit code {exit_code}.";
         /// The isolation init container terminated repeatedly.
@@ -323,59 +318,41 @@ coded_texts! {
         /// The template requests more than the whole server has. Memory is in MiB, CPU in thousandths.
         LargerThanServer { memory, cpu, server_memory, server_cpu } = "larger-than-server",
             "The template requests {memory} MiB of memory and {cpu}m CPU. This server has {server_memory} MiB and {server_cpu}m for workshops.";
-        /// The disk of the container engine is full.
         EngineDiskFull = "engine-disk-full", "The disk for workshops is full.";
         /// The container runtime gave no reason.
         CommandNotStarted = "command-not-started", "The command cannot be started.";
-        /// The app runs, but is not ready.
         AppDoesNotAnswer = "app-does-not-answer", "The app runs but does not answer on its port.";
-        /// The app listens, but not on its port.
         ListensElsewhere { addresses, expected } = "listens-elsewhere",
             "The app listens on {addresses}, expected {expected}.";
         /// The Secret with the proxy secret is missing. `warning` is the kubelet's English message.
         SecretMissing { secret, key, namespace, warning } = "secret-missing",
             "The pod waits for the Secret {secret} with the key {key} in the namespace {namespace}: {warning}";
-        /// `metadata.name` is invalid.
         SpecName = "spec-name", "metadata.name is not a DNS label that begins with a letter.";
         /// The host of the workshop would not be valid.
         SpecNameLength { most } = "spec-name-length", "metadata.name has more than {most} characters.";
-        /// `metadata.uid` is missing.
         SpecUid = "spec-uid", "metadata.uid is missing.";
-        /// `metadata.namespace` is missing.
         SpecNamespace = "spec-namespace", "metadata.namespace is missing.";
-        /// `spec.owner` is invalid.
         SpecOwner = "spec-owner", "spec.owner is not an e-mail address.";
-        /// `spec.image` is invalid.
         SpecImage = "spec-image", "spec.image is not an image reference of 1 to 255 characters.";
-        /// `spec.appType` is unknown.
         SpecAppType = "spec-app-type", "spec.appType is not rstudio, notebook or custom.";
         /// `spec.restore` lacks the directory or the token that a cluster needs.
         SpecRestore = "spec-restore", "spec.restore needs spec.crashSafeDirectory and spec.snapshot.";
         /// A step of the placement of saved files failed. `error` is English.
         RestoreFailed { error } = "restore-failed", "The cause: {error}.";
-        /// `spec.port` is 0.
         SpecPort = "spec-port", "spec.port is not between 1 and 65535.";
-        /// `spec.port` is a port of the sidecar.
         SpecPortReserved = "spec-port-reserved",
             "spec.port is a port of the sidecar: use a port other than 8080 and 8081.";
-        /// `spec.startPath` is not a path of the app.
         SpecStartPath = "spec-start-path", "spec.startPath is not a path of the app, as in /vnc.html?autoconnect=1.";
-        /// `spec.securityProfile` is unknown.
         SpecSecurityProfile = "spec-security-profile", "spec.securityProfile is not restricted or baseline.";
         /// `spec.env` has an invalid name. `name` is in quotation marks.
         SpecVariable { name } = "spec-variable", "spec.env sets {name}: the name is reserved or invalid.";
-        /// `spec.lifetimeSeconds` is 0.
         SpecLifetime = "spec-lifetime", "spec.lifetimeSeconds is 0: use at least 1.";
-        /// The crash-safe directory is not usable.
         SpecCrashSafeDirectory = "spec-crash-safe-directory",
             "spec.crashSafeDirectory needs the path of a directory such as /home/jovyan.";
-        /// The directory of the snapshot is not usable.
         SpecSnapshot = "spec-snapshot",
             "spec.snapshot.directory needs the path of a directory such as /home/jovyan.";
-        /// The storage has an invalid volume, size or path.
         SpecStorage = "spec-storage",
             "spec.storage needs the name of a volume, a size such as 1Gi, and the path of a directory such as /home/jovyan.";
-        /// The course material has an invalid directory or source.
         SpecMaterial = "spec-material",
             "spec.material needs a directory such as /home/jovyan, which with storage is its path, and valid sources.";
         /// A field of `spec.resources` is unreadable. `error` is an English sentence without its full stop.
@@ -390,16 +367,13 @@ coded_texts! {
 coded_texts! {
     /// Advised action that replaces the standard remedy of a failure code.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FailureRemedy {
+    pub enum FailureRemedy as "failure-advice" {
         /// English text of an earlier version.
         Text { text } = "text", "{text}";
-        /// JupyterLab is missing on this machine.
         InstallJupyter = "install-jupyter",
             "Start the launcher with `make run`, which installs JupyterLab, or set SERVICE_LOCAL_JUPYTER to the path of its program jupyter-lab.";
-        /// RStudio Server is missing on this machine.
         InstallRstudio = "install-rstudio",
             "Install RStudio Server on this machine, or set SERVICE_LOCAL_RSTUDIO to the path of its program rserver.";
-        /// Another program is missing on this machine.
         InstallProgram { program } = "install-program",
             "Install the program {program} on this machine, or correct the template's command.";
         /// The app type is unknown.
@@ -414,14 +388,10 @@ coded_texts! {
             "Launch it again; if it fails again, check that the workshop's program runs as the launcher's user.";
         /// The template requests more than the whole server has.
         RequestLess = "request-less", "Lower the memory or CPU request of the template.";
-        /// The Secret with the proxy secret is missing.
         CreateSecret = "create-secret", "Ask an administrator to create this Secret. Then launch it again.";
-        /// The app listens on another address than that of its port.
         ListenOnPort = "listen-on-port",
             "Tell your teacher or an administrator: the template must start the app on 127.0.0.1:$(PORT).";
-        /// The files of the workshop are on a volume.
         KeptFiles = "kept-files", "The saved files of this workshop are kept. Launch it again to continue with them.";
-        /// The files of the workshop may fill their volume.
         FreeSpace = "free-space",
             "The saved files of this workshop are kept. The output of the workshop says that no space is left. If the saved files use all their space, download them on the page Saved work and delete them there. Then launch the workshop again. An administrator can also give you more space.";
     }

@@ -12,9 +12,7 @@ use crate::template::rule::FieldRule;
 /// A raised hand: a member of a class asks for help. A member has at most one in a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hand {
-    /// The class.
     pub class_id: Uuid,
-    /// The person.
     pub email: EmailAddress,
     /// Time at which the person raised the hand.
     pub raised_at: Timestamp,
@@ -38,13 +36,11 @@ impl Hand {
 /// The current message of a class to all members. A new message replaces it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassMessage {
-    /// The class.
     pub class_id: Uuid,
     /// Plain text: see [`ClassMessage::read`].
     pub text: String,
     /// The teacher who sent it.
     pub sent_by: EmailAddress,
-    /// Time at which it was sent.
     pub sent_at: Timestamp,
 }
 
@@ -77,11 +73,9 @@ impl ClassMessage {
 /// Hands, message and members of a class at one time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attention {
-    /// The class.
     pub class_id: Uuid,
     /// All stored hands, the oldest first.
     pub hands: Vec<Hand>,
-    /// The stored message.
     pub message: Option<ClassMessage>,
     /// Names of the current members by address; empty if unknown.
     pub members: BTreeMap<EmailAddress, String>,

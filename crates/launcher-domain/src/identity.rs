@@ -10,6 +10,8 @@
 use std::fmt;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use subtle::ConstantTimeEq as _;
+
 use crate::email::{EmailAddress, EmailError};
 
 /// The name of the header that carries the caller's e-mail address, lower-case.
@@ -39,7 +41,6 @@ pub enum IdentityError {
     /// The request has the trusted header but no valid proxy secret: it did not come through the auth proxy.
     #[error("the request carries an identity without the proof that the auth proxy set it (X-Auth-Request-Proof)")]
     Unproven,
-    /// The value of the trusted header is not an e-mail address.
     #[error("the request's identity cannot be read: {0}")]
     Unreadable(EmailError),
 }
@@ -173,7 +174,6 @@ const SECRET_LENGTH: std::ops::RangeInclusive<usize> = 32..=256;
 /// Reason why a text is not a valid list of proxy secrets.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProxySecretError {
-    /// No line contains a secret.
     #[error("it is empty: write one secret per line, for example the output of `openssl rand -hex 32`")]
     Empty,
     /// The text has more than two secrets. A rotation needs only the old and the new one.
@@ -182,7 +182,6 @@ pub enum ProxySecretError {
     /// A secret is too short to resist guessing, or too long for a header.
     #[error("line {0}: a secret has 32 to 256 characters; `openssl rand -hex 32` makes one")]
     Length(usize),
-    /// A secret has a character that is not allowed in a header value.
     #[error("line {0}: a secret has only visible ASCII characters; `openssl rand -hex 32` makes one")]
     Character(usize),
 }
@@ -225,7 +224,7 @@ impl ProxySecret {
     #[must_use]
     pub fn accepts(&self, value: &[u8]) -> bool {
         let accepted = self.accepted.read().unwrap_or_else(PoisonError::into_inner);
-        accepted.iter().fold(false, |found, secret| found | equal_in_constant_time(secret, value))
+        accepted.iter().fold(false, |found, secret| found | bool::from(secret.ct_eq(value)))
     }
 }
 
@@ -253,8 +252,4 @@ fn parse_secret(number: usize, line: &str) -> Result<Box<[u8]>, ProxySecretError
     } else {
         Ok(line.as_bytes().into())
     }
-}
-
-fn equal_in_constant_time(left: &[u8], right: &[u8]) -> bool {
-    subtle::ConstantTimeEq::ct_eq(left, right).into()
 }

@@ -2,7 +2,7 @@
 //!
 //! Each parser returns its error as a text with a code, so that a page can translate it.
 
-use crate::coded_text::{TextKey, coded_texts};
+use crate::coded_text::coded_texts;
 use crate::quantity::Quantity;
 
 /// Minimum number of bytes that may lack a unit: a smaller number is a forgotten unit, as in `4` for 4 GB.
@@ -23,21 +23,11 @@ const MEMORY_UNITS: [(&str, [&str; 2]); 8] = [
 coded_texts! {
     /// Reason why a text is not an amount of CPU or memory.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum AmountError {
-        /// The text is not an amount of memory above zero.
+    pub enum AmountError as "input" {
         Memory = "memory-unreadable", "write an amount of memory such as 512 MB, 4 GB or 2 GiB";
         /// The number is too small for bytes.
         MemoryUnit = "memory-unit", "write the unit of the memory, such as MB, GB or GiB";
-        /// The text is not an amount of CPU above zero.
         Cpu = "cpu-unreadable", "write a number of CPU cores such as 2, 0.5 or 500m";
-    }
-}
-
-impl AmountError {
-    /// Returns the key of this error for translators: `input-<code>`.
-    #[must_use]
-    pub fn key(&self) -> TextKey {
-        TextKey::of("input", &self.coded())
     }
 }
 
@@ -95,32 +85,18 @@ const PLACEHOLDERS: [&str; 3] = ["$(PORT)", "$(HOST)", "$(ORIGIN)"];
 coded_texts! {
     /// Reason why a command line cannot be split into words.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum CommandLineError {
-        /// A quotation mark has no counterpart.
+    pub enum CommandLineError as "input" {
         OpenQuote { quote } = "command-open-quote", "the quotation mark {quote} is not closed";
-        /// The last character is a backslash.
         OpenEscape = "command-open-escape", "a character must follow the last backslash";
-        /// The line has a NUL character.
         Nul = "command-nul", "the line contains a NUL character";
-        /// Only a shell joins or redirects commands.
         Operator { text } = "command-operator",
             "no shell runs this command, so {text} has no effect: put the line into sh -c \"…\", or quote {text} to pass it on";
-        /// Only a shell replaces variables and commands.
         Expansion { text } = "command-expansion",
             "no shell runs this command, so it does not replace {text}: put the line into sh -c '…', or write '{text}' to pass it on";
-        /// Only a shell replaces patterns of file names.
         Pattern { text } = "command-pattern",
             "no shell runs this command, so it does not replace {text} by file names: put the line into sh -c \"…\", or write '{text}' to pass it on";
         /// A shell ignores the rest of the line.
         Comment = "command-comment", "a word must not start with #: write '#' to pass it on";
-    }
-}
-
-impl CommandLineError {
-    /// Returns the key of this error for translators: `input-<code>`.
-    #[must_use]
-    pub fn key(&self) -> TextKey {
-        TextKey::of("input", &self.coded())
     }
 }
 
@@ -253,24 +229,14 @@ const UNITS: [(u64, &[&str]); 4] = [
 coded_texts! {
     /// Reason why a text is not a duration.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum DurationError {
-        /// The text is empty, or has other characters or units.
+    pub enum DurationError as "input" {
         Unreadable = "duration-unreadable", "write a duration such as 2 h, 90 min, 1 h 30 min or 2 days";
-        /// The text has a colon.
         Colon = "duration-colon",
             "a duration with a colon is ambiguous: write 1 h 30 min for hours, 1 min 30 s for minutes";
         /// A unit is repeated, or follows a smaller one, or a later number has no unit.
         Order = "duration-order", "write the greatest unit first, and each unit once, as in 1 h 30 min";
         /// The duration exceeds 4,294,967,295 seconds.
         TooLong = "duration-too-long", "the duration is too long";
-    }
-}
-
-impl DurationError {
-    /// Returns the key of this error for translators: `input-<code>`.
-    #[must_use]
-    pub fn key(&self) -> TextKey {
-        TextKey::of("input", &self.coded())
     }
 }
 

@@ -45,9 +45,7 @@ pub struct Instance {
     /// Values of the launch parameters by name. `None` is a secret value: only the store has it, and only until the end
     /// of the instance is decided.
     pub parameters: BTreeMap<String, Option<String>>,
-    /// Lifecycle state.
     pub state: InstanceState,
-    /// Failure reason.
     pub reason: Option<FailureReason>,
     /// Report of the fleet. Its step is set only while starting, and its URLs only while running. A failed instance has the
     /// end of the log. A resume clears the report.
@@ -92,7 +90,6 @@ pub struct Instance {
 /// Status of a Workshop as reported by the fleet, in domain terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Observation {
-    /// Phase of the Workshop.
     pub phase: ObservedPhase,
     /// The other fields of the report.
     pub report: Report,
@@ -109,9 +106,7 @@ pub struct Observation {
 pub enum ObservedPhase {
     /// Not ready yet.
     Starting,
-    /// Ready.
     Running,
-    /// The workshop failed.
     Failed(FailureReason),
     /// The workshop expired, and the fleet has terminated the workload.
     Expired,
@@ -330,7 +325,6 @@ impl EndReason {
 /// Reason why a restart is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum RestartError {
-    /// Only a running workshop can be restarted.
     #[error("only a running workshop can be restarted")]
     NotRunning,
     /// The workshop already has the current sidecar and settings, or its restart was already requested.
@@ -341,7 +335,6 @@ pub enum RestartError {
 /// Reason why a suspension is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SuspendError {
-    /// Only a running workshop can be suspended.
     #[error("only a running workshop can be paused")]
     NotRunning,
     /// The workshop has no volume: a suspension would lose its files.
@@ -352,10 +345,8 @@ pub enum SuspendError {
 /// Reason why a resume is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ResumeError {
-    /// The workload is still being removed.
     #[error("the workshop is still being paused: try again in a moment")]
     StillSuspending,
-    /// Only a suspended workshop can be resumed.
     #[error("only a paused workshop can be resumed")]
     NotSuspended,
 }

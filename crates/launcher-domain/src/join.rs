@@ -35,7 +35,6 @@ json_object! {
 }
 
 integer_codec! {
-    /// A number of seats.
     SeatCount in SEATS, SeatCount, 40
 }
 
@@ -67,10 +66,8 @@ impl JoinRules {
     /// All errors, each with its location; never empty.
     pub fn read(body: &JsonObject) -> Result<Self, Vec<FieldError>> {
         let mut errors = Errors::default();
-        match <Self as Codec>::read(&body.clone().into(), "", &mut errors) {
-            Some(rules) if errors.0.is_empty() => Ok(rules),
-            _ => Err(errors.0),
-        }
+        let rules = <Self as Codec>::read(&body.clone().into(), "", &mut errors);
+        errors.outcome(rules)
     }
 
     /// Returns the JSON schema (2020-12) of the rules.
@@ -99,17 +96,12 @@ pub fn shown_join_code(code: &str) -> String {
 /// A link that makes people students of a class. A class has at most one link that is not revoked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JoinLink {
-    /// Identifier of the link.
     pub link_id: Uuid,
     /// Code in the address of the link: 50 random bits as ten characters without look-alikes.
     pub code: String,
-    /// The class.
     pub class_id: Uuid,
-    /// Whom the link admits.
     pub rules: JoinRules,
-    /// The person who created the link.
     pub created_by: EmailAddress,
-    /// Time of creation.
     pub created_at: Timestamp,
     /// Time from which the link no longer works.
     pub expires_at: Timestamp,
@@ -153,22 +145,16 @@ impl JoinLink {
 coded_texts! {
     /// Reason why a join link does not admit a person.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum JoinRefusal {
-        /// A teacher removed the person from the class.
+    pub enum JoinRefusal as "join-refusal" {
         Removed = "removed", "You were removed from this class. Ask a teacher to add you again.";
         /// The class is archived, or its last day is over.
         Over = "over", "This class is over. Ask your teacher.";
         /// A teacher revoked the link, or replaced it.
         Revoked = "revoked", "This link is no longer valid. Ask your teacher for the new link.";
-        /// The link has expired.
         Expired = "expired", "This link has expired. Ask your teacher for a new link.";
-        /// All places of the link are taken.
         Full = "full", "All places of this link are taken. Ask your teacher for a new link.";
-        /// The class has the maximum number of members.
         ClassFull = "class-full", "The class has the maximum number of members. Ask your teacher.";
-        /// The link only leads members to the class.
         MembersOnly = "members-only", "Only members of the class may use this link. Ask your teacher to add you.";
-        /// The link admits only addresses of another domain.
         OtherDomain { domain } = "other-domain", "This link is for addresses of {domain}. Log in with such an address, or ask your teacher.";
     }
 }
@@ -176,9 +162,7 @@ coded_texts! {
 /// A join link as one person finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invitation {
-    /// The link.
     pub link: JoinLink,
-    /// The class of the link.
     pub class: Class,
     /// The memberships of the person in the class, also the removed ones.
     pub memberships: Vec<Membership>,

@@ -31,10 +31,8 @@ impl Bound {
 /// Reason why an extension is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ExtendError {
-    /// Only a running workshop can be extended.
     #[error("only a running workshop can be extended")]
     NotRunning,
-    /// The expiry is already the latest that the template allows.
     #[error("the workshop has already reached the maximum lifetime of its template")]
     LifetimeLimitReached,
     /// The caller expected another expiry, because another request extended the workshop first (a double click).
@@ -82,11 +80,15 @@ pub fn extension(instance: &Instance, now: Timestamp) -> Extension {
 /// # Errors
 /// [`ExtendError`].
 pub fn extended_expiry(instance: &Instance, bound: Bound, now: Timestamp) -> Result<Timestamp, ExtendError> {
+    let (expires_at, latest) = expiry_and_latest(instance, bound, now)?;
+    let extended = later(expires_at, instance.settings.extension_seconds).min(latest);
+    if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
+}
+
+/// Returns the expiry of a running workshop, and the latest one within this bound.
+fn expiry_and_latest(instance: &Instance, bound: Bound, now: Timestamp) -> Result<(Timestamp, Timestamp), ExtendError> {
     match (instance.state, instance.expires_at, instance.latest_expiry(bound)) {
-        (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => {
-            let extended = later(expires_at, instance.settings.extension_seconds).min(latest);
-            if extended > expires_at { Ok(extended) } else { Err(ExtendError::LifetimeLimitReached) }
-        }
+        (InstanceState::Running, Some(expires_at), Some(latest)) if now < expires_at => Ok((expires_at, latest)),
         _ => Err(ExtendError::NotRunning),
     }
 }
@@ -159,7 +161,6 @@ impl Instance {
 /// Outcome of extending a workshop until a time that an admin chose for many.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ExtensionOutcome {
-    /// The workshop is extended until that time.
     Extended,
     /// The workshop is extended until the latest expiry within the bound, which is before that time.
     Shortened,
@@ -181,13 +182,10 @@ pub fn extend_until(
 ) -> (ExtensionOutcome, Option<Instance>) {
     // Rows store milliseconds. A repeated request with a fraction would otherwise extend the workshop again.
     let until = Timestamp::from_millisecond(until.as_millisecond()).unwrap_or(until);
-    let latest = instance.latest_expiry(bound);
-    let (InstanceState::Running, Some(expires_at), Some(latest)) = (instance.state, instance.expires_at, latest) else {
-        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
+    let (expires_at, latest) = match expiry_and_latest(instance, bound, now) {
+        Ok(expiries) => expiries,
+        Err(refusal) => return (ExtensionOutcome::Refused(refusal), None),
     };
-    if expires_at <= now {
-        return (ExtensionOutcome::Refused(ExtendError::NotRunning), None);
-    }
     let to =
         |end| Some(Instance { expires_at: Some(end), spec_version: instance.spec_version + 1, ..instance.clone() });
     match (until.min(latest) > expires_at, until <= latest) {

@@ -76,10 +76,7 @@ impl ListensElsewhere {
     /// Returns the keys of the texts for the owner, for translators: the addresses, and the advised action.
     #[must_use]
     pub fn text_keys(&self) -> [TextKey; 2] {
-        [
-            TextKey::of("failure-detail", &self.detail().coded()),
-            TextKey::of("failure-advice", &FailureRemedy::ListenOnPort.coded()),
-        ]
+        [self.detail().key(), FailureRemedy::ListenOnPort.key()]
     }
 
     /// Returns the address on which the app must listen.

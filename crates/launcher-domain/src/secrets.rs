@@ -16,13 +16,11 @@ const LEAST_REDACTED: usize = 4;
 pub struct SecretValues(BTreeMap<String, String>);
 
 impl SecretValues {
-    /// Returns no values.
     #[must_use]
     pub const fn none() -> Self {
         Self(BTreeMap::new())
     }
 
-    /// True without any value.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -81,7 +81,6 @@ impl Token {
         &self.0
     }
 
-    /// Returns the digest of the token.
     #[must_use]
     pub fn digest(&self) -> TokenDigest {
         TokenDigest(Sha256::digest(&self.0).into())
@@ -136,9 +135,7 @@ impl FromStr for TokenDigest {
 /// The snapshot of one instance.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InstanceSnapshot {
-    /// Progress.
     pub state: SnapshotState,
-    /// Reason of a failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<SnapshotFailure>,
     /// Time at which the end was decided.
@@ -189,11 +186,9 @@ pub struct Snapshot {
     pub snapshot_id: Uuid,
     /// The person whose files these are.
     pub owner_email: EmailAddress,
-    /// Template of the instance.
     pub template_id: Uuid,
     /// Name of the template at the launch.
     pub template_name: String,
-    /// Name of the instance.
     pub k8s_name: String,
     /// Size of the archive, in bytes.
     pub bytes: u64,

@@ -20,7 +20,6 @@ pub const PLACED: [u8; 1] = *b"P";
 /// Exit code of the program in the pod if the files cannot be placed, also not by another attempt.
 pub const NOT_RESTORED: u8 = 4;
 
-/// Kind of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FrameKind {
     /// Next bytes of the archive.
@@ -34,7 +33,6 @@ pub enum FrameKind {
 /// Head of a frame: its kind, and the length of its content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame {
-    /// Kind.
     pub kind: FrameKind,
     /// Length of the content, in bytes.
     pub length: u32,

@@ -20,7 +20,6 @@ use tokio_util::io::{StreamReader, SyncIoBridge};
 
 use crate::zip::{ZipEntry, ZipWriter};
 
-/// Format of a download.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ArchiveFormat {
     /// Tar archive, compressed with gzip.
@@ -34,10 +33,7 @@ pub enum ArchiveFormat {
 pub(crate) fn to_format(tar: ByteStream, format: ArchiveFormat) -> ByteStream {
     match format {
         ArchiveFormat::TarGz => to_download(tar),
-        ArchiveFormat::Zip => {
-            let handle = Handle::current();
-            written_by(move |out| zip(SyncIoBridge::new_with_handle(StreamReader::new(tar), handle), out))
-        }
+        ArchiveFormat::Zip => converted(tar, |tar, out| zip(tar, out)),
     }
 }
 
@@ -45,14 +41,17 @@ pub(crate) fn to_format(tar: ByteStream, format: ArchiveFormat) -> ByteStream {
 pub(crate) fn saved_to_format(saved: ByteStream, format: ArchiveFormat) -> ByteStream {
     match format {
         ArchiveFormat::TarGz => saved,
-        ArchiveFormat::Zip => {
-            let handle = Handle::current();
-            written_by(move |out| {
-                let mut reader = GzDecoder::new(SyncIoBridge::new_with_handle(StreamReader::new(saved), handle));
-                zip(&mut reader, out)
-            })
-        }
+        ArchiveFormat::Zip => converted(saved, |saved, out| zip(GzDecoder::new(saved), out)),
     }
+}
+
+/// Converts an archive on a thread for blocking work, while it is read.
+fn converted(
+    archive: ByteStream,
+    convert: impl FnOnce(&mut dyn Read, &mut dyn Write) -> io::Result<()> + Send + 'static,
+) -> ByteStream {
+    let handle = Handle::current();
+    written_by(move |out| convert(&mut SyncIoBridge::new_with_handle(StreamReader::new(archive), handle), out))
 }
 
 fn zip(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {
@@ -85,11 +84,7 @@ const RESTORED_ENTRIES: usize = 1_000_000;
 
 /// Converts a saved archive to a tar archive without compression, with the same rules.
 pub(crate) fn to_files(saved: ByteStream) -> ByteStream {
-    let handle = Handle::current();
-    written_by(move |out| {
-        let mut reader = GzDecoder::new(SyncIoBridge::new_with_handle(StreamReader::new(saved), handle));
-        files(&mut reader, out, (RESTORED_BYTES, RESTORED_ENTRIES))
-    })
+    converted(saved, |saved, out| files(GzDecoder::new(saved), out, (RESTORED_BYTES, RESTORED_ENTRIES)))
 }
 
 fn files(tar: impl Read, out: &mut dyn Write, (most_bytes, most_entries): (u64, usize)) -> io::Result<()> {
@@ -113,11 +108,7 @@ fn files(tar: impl Read, out: &mut dyn Write, (most_bytes, most_entries): (u64, 
 /// The new archive is compressed with gzip. It has files and directories only: links, devices and paths that lead out of
 /// the archive are omitted.
 pub(crate) fn to_download(tar: ByteStream) -> ByteStream {
-    let handle = Handle::current();
-    written_by(move |out| {
-        let reader = SyncIoBridge::new_with_handle(StreamReader::new(tar), handle);
-        convert(reader, out)
-    })
+    converted(tar, |tar, out| convert(tar, out))
 }
 
 fn convert(tar: impl Read, out: &mut dyn Write) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! Changes of one row, with a retry after a concurrent change of the same row.
 
 use launcher_domain::{Act, Caller, ClassAccess, ClassAction, EmailAddress, Instance, InstanceState};
+use launcher_store::ListedInstance;
 
 use crate::error::ServiceError;
 use crate::launcher::Launcher;
@@ -16,8 +17,8 @@ pub(crate) enum Target<'a> {
     /// A caller changes the row. The row must be within the scope of the caller.
     ByCaller(&'a Caller, &'a str),
     /// A member of a class changes the row. The row must be within the member's scope in the class. The change needs the
-    /// permission, if given, also when it is stored.
-    InClass(&'a ClassAccess, &'a str, Option<ClassAction>),
+    /// permission also when it is stored.
+    InClass(&'a ClassAccess, &'a str, ClassAction),
     /// A loop of the service changes the row.
     ByService(&'a str),
 }
@@ -51,12 +52,14 @@ impl Launcher {
             let Some(after) = decide(&before)? else { return Ok(Some(before)) };
             let act = Act { actor_email: target.actor(), at: self.0.clock.now() };
             let stored = match target {
-                Target::InClass(access, _, Some(action)) => {
+                Target::InClass(access, _, action) => {
                     let changes = [(before.clone(), after)];
                     let stored = self.0.store.change_instances(&changes, Some((access, action)), &act).await?;
                     stored.into_iter().flatten().next()
                 }
-                _ => self.0.store.change_instance(&before, &after, &act).await?,
+                Target::ByCaller(..) | Target::ByService(_) => {
+                    self.0.store.change_instance(&before, &after, &act).await?
+                }
             };
             if let Some(stored) = stored {
                 self.announce(&before, &stored);
@@ -64,6 +67,14 @@ impl Launcher {
             }
         }
         Err(ServiceError::exhausted())
+    }
+
+    /// Changes a row like [`Launcher::change_instance`], for an answer. The instance must not be in the queue after the change.
+    pub(crate) async fn change_listed<D>(&self, target: Target<'_>, decide: D) -> Result<ListedInstance, ServiceError>
+    where
+        D: FnMut(&Instance) -> Result<Option<Instance>, ServiceError>,
+    {
+        self.change_instance(target, decide).await?.map(ListedInstance::from).ok_or(ServiceError::NotFound)
     }
 
     pub(crate) async fn load(&self, target: Target<'_>) -> Result<Option<Instance>, ServiceError> {

@@ -10,7 +10,6 @@ use crate::launcher::Launcher;
 /// Error: the rows are not bound to this fleet, or the binding could not be checked.
 #[derive(Debug, thiserror::Error)]
 pub enum ClaimError {
-    /// The rows belong to another fleet.
     #[error(
         "the database belongs to another fleet ({bound}, and this one is {found}): its workshops do not run here. Start \
          with the data directory or cluster that it was used with, or give this fleet a database of its own"
@@ -21,19 +20,13 @@ pub enum ClaimError {
         /// Identity of the fleet that the launcher is connected to.
         found: String,
     },
-    /// The fleet already has Workshops, but the database is new.
     #[error(
         "the database is new, and the fleet already has {workshops} workshops that it would have to end. Check \
          SERVICE_DATABASE_URL and SERVICE_DATA_DIR; to begin anew, give the service a new data directory or namespace as well"
     )]
-    NewDatabase {
-        /// Number of Workshops.
-        workshops: usize,
-    },
-    /// The fleet cannot be reached.
+    NewDatabase { workshops: usize },
     #[error(transparent)]
     Fleet(#[from] FleetError),
-    /// The database cannot be reached.
     #[error(transparent)]
     Store(#[from] StoreError),
 }

@@ -63,8 +63,9 @@ impl Launcher {
     /// # Errors
     /// ClassRole, Unavailable.
     pub async fn present(&self, access: &ClassAccess) -> Result<Vec<Attendance>, ServiceError> {
+        require_in(access, ClassAction::Watch)?;
         let since = self.0.clock.now().checked_sub(PRESENT).unwrap_or(Timestamp::MIN);
-        self.attendance_since(access, Some(since)).await
+        Ok(self.0.store.attendance(access.class(), Some(since)).await?)
     }
 
     /// Returns the launches in a class by person, also of former members. Purged instances do not count.
@@ -72,16 +73,8 @@ impl Launcher {
     /// # Errors
     /// ClassRole, Unavailable.
     pub async fn attendance(&self, access: &ClassAccess) -> Result<Vec<Attendance>, ServiceError> {
-        self.attendance_since(access, None).await
-    }
-
-    async fn attendance_since(
-        &self,
-        access: &ClassAccess,
-        since: Option<Timestamp>,
-    ) -> Result<Vec<Attendance>, ServiceError> {
         require_in(access, ClassAction::Watch)?;
-        Ok(self.0.store.attendance(access.class(), since).await?)
+        Ok(self.0.store.attendance(access.class(), None).await?)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Changes of many instances at once: of one template for admins, of a class for its teachers.
 
+use launcher_domain::lifetime::Bound;
 use launcher_domain::{
     Act, Caller, ClassAccess, ClassAction, ClassRole, EmailAddress, EndReason, Instance, InstanceState, Scope,
 };
@@ -18,22 +19,18 @@ const BATCH: u32 = 100;
 /// Result of an action on all workshops of a class, or on all of its students, for one of them.
 #[derive(Debug)]
 pub struct BulkResult {
-    /// Owner of the instance.
     pub owner_email: EmailAddress,
     /// Name of the instance; `None` for a launch without a new instance.
     pub k8s_name: Option<String>,
-    /// The outcome.
     pub outcome: BulkOutcome,
 }
 
 /// Outcome of an action for one instance or student.
 #[derive(Debug)]
 pub enum BulkOutcome {
-    /// The action was performed.
     Done,
     /// Nothing to do: the student has a workshop of the template already, or the instance is ending already.
     Unchanged,
-    /// The action was refused.
     Refused(ServiceError),
 }
 
@@ -49,7 +46,7 @@ pub(crate) struct Group<'a> {
 impl<'a> Group<'a> {
     /// Returns the instances of a template that the caller may see.
     pub(crate) fn of_template(caller: &'a Caller, template_id: Uuid, state: StateFilter) -> Self {
-        let filter = InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() };
+        let filter = InstanceFilter::of_template(template_id, state);
         Self { scope: caller.scope(), filter, caller, permission: None }
     }
 
@@ -65,6 +62,13 @@ impl<'a> Group<'a> {
         require_in(access, action)?;
         let filter = InstanceFilter { state, ..InstanceFilter::default() };
         Ok(Self { scope: access.scope(), filter, caller: access.caller(), permission: Some((access, action)) })
+    }
+
+    /// Returns the instances in a class of a person whom the caller has removed. Their change needs no permission: a teacher who
+    /// leaves has no role any more.
+    pub(crate) fn of_removed_member(access: &'a ClassAccess, email: &EmailAddress) -> Self {
+        let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
+        Self { scope: access.scope(), filter, caller: access.caller(), permission: None }
     }
 }
 
@@ -189,6 +193,14 @@ impl Launcher {
             }
         }
         Err(ServiceError::exhausted())
+    }
+}
+
+/// Returns the permission for an extension within this bound.
+pub(crate) fn extending(bound: Bound) -> ClassAction {
+    match bound {
+        Bound::Maximum => ClassAction::Extend,
+        Bound::Longest => ClassAction::End,
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use launcher_domain::access::Action;
 use launcher_domain::names::{random_suffix, uuid_v7};
 use launcher_domain::{
@@ -100,11 +100,8 @@ struct ClassFile<'c> {
 /// Creation of classes and their export. Needs no fleet, so that a command works beside a stopped service.
 #[derive(Debug, Clone, Copy)]
 pub struct ClassFiles<'a> {
-    /// The database.
     pub store: &'a Store,
-    /// The clock.
     pub clock: &'a dyn Clock,
-    /// The random number source.
     pub entropy: &'a dyn Entropy,
     /// What templates may use.
     pub policy: &'a TemplatePolicy,
@@ -250,8 +247,9 @@ impl ClassFiles<'_> {
             let before = SignedDuration::from_millis(i64::try_from(back).unwrap_or(0));
             now.checked_sub(before).unwrap_or(now)
         });
-        let templates: Vec<_> =
-            templates.into_iter().zip(times).map(|(content, at)| self.template(&class, content, at)).collect();
+        let template =
+            |(content, at)| Template::new(self.draw_id(), Some(class_id), content, class.created_by.clone(), at);
+        let templates: Vec<_> = templates.into_iter().zip(times).map(template).collect();
         let (is_admin, max_classes) = (caller.is_admin(), self.limits.max_classes_per_creator);
         let most = (!is_admin).then_some(max_classes);
         let mut stored = Err(StoreError::ClassSlugTaken { slug: wanted.slug.clone() });
@@ -287,25 +285,12 @@ impl ClassFiles<'_> {
             removed_at: None,
         }
     }
-
-    fn template(&self, class: &Class, content: TemplateContent, at: Timestamp) -> Template {
-        let TemplateContent { settings, listing, active } = content;
-        Template {
-            template_id: self.draw_id(),
-            class_id: Some(class.class_id),
-            settings,
-            listing,
-            active,
-            version: 1,
-            created_by: class.created_by.clone(),
-            created_at: at,
-            updated_at: at,
-        }
-    }
 }
 
 impl Launcher {
-    pub(crate) fn class_files(&self) -> ClassFiles<'_> {
+    /// Returns the creation of classes and their export, with the database and the settings of this launcher.
+    #[must_use]
+    pub fn class_files(&self) -> ClassFiles<'_> {
         let inner = &*self.0;
         ClassFiles {
             store: &inner.store,
@@ -315,26 +300,5 @@ impl Launcher {
             namespaces: inner.fleets.class_namespaces(),
             limits: inner.limits,
         }
-    }
-
-    /// Returns a class with all its templates as a file: see [`ClassFiles::export`].
-    ///
-    /// # Errors
-    /// Forbidden, Unavailable.
-    pub async fn export_class(&self, access: &ClassAccess) -> Result<String, ServiceError> {
-        self.class_files().export(access).await
-    }
-
-    /// Creates the class of a file: see [`ClassFiles::import`].
-    ///
-    /// # Errors
-    /// Forbidden, Invalid, Unavailable.
-    pub async fn import_class(
-        &self,
-        caller: &Caller,
-        file: &str,
-        teachers: &[EmailAddress],
-    ) -> Result<Class, ServiceError> {
-        self.class_files().import(caller, file, teachers).await
     }
 }

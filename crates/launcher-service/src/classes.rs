@@ -9,14 +9,14 @@ use launcher_domain::class::MAX_MEMBERS;
 use launcher_domain::lifetime::Bound;
 use launcher_domain::template::is_slug;
 use launcher_domain::{
-    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldRule, JsonObject, Member,
-    MemberSource, is_member_name,
+    Caller, Class, ClassAccess, ClassAction, ClassContent, ClassRole, EmailAddress, FieldRule, Instance, JsonObject,
+    Member, MemberSource, is_member_name,
 };
 use launcher_store::{InstanceFilter, ListedInstance, MemberChange, Page};
 use uuid::Uuid;
 
 use crate::change::Target;
-use crate::class_bulk::ending_by;
+use crate::class_bulk::{Group, ending_by, extending};
 use crate::class_file::check_namespace;
 use crate::error::{ServiceError, require, require_in};
 use crate::launcher::Launcher;
@@ -25,8 +25,6 @@ use crate::launcher::Launcher;
 const ATTEMPTS: usize = 16;
 /// Maximum number of classes on the start page of a person.
 const OWN_CLASSES: u32 = 50;
-/// Instances that are read from the database at once.
-const BATCH: u32 = 100;
 
 /// A class as it is created.
 #[derive(Debug, Clone)]
@@ -40,9 +38,7 @@ pub struct NewClass {
 /// A member as a teacher writes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemberDraft {
-    /// The person.
     pub email: EmailAddress,
-    /// Role in the class.
     pub role: ClassRole,
     /// Name of the person; empty if unknown.
     pub name: String,
@@ -233,17 +229,9 @@ impl Launcher {
     }
 
     async fn end_workshops(&self, access: &ClassAccess, email: &EmailAddress) -> Result<(), ServiceError> {
-        let filter = InstanceFilter { owner_email: Some(email.clone()), ..InstanceFilter::default() };
-        let mut page = Page { limit: BATCH, after: None };
-        loop {
-            let batch = self.class_instances(access, &filter, &page).await?;
-            let Some(last) = batch.last() else { return Ok(()) };
-            page.after = Some(last.instance.instance_id);
-            for listed in &batch {
-                // The removal of the member was permitted. A teacher who leaves has no role any more.
-                self.end_one(access, &listed.instance.k8s_name, None).await?;
-            }
-        }
+        let now = self.0.clock.now();
+        let end = |instance: &Instance| ((), instance.terminate(ending_by(access, instance), now));
+        self.change_all(&Group::of_removed_member(access, email), end).await.map(drop)
     }
 
     async fn change_members(
@@ -282,16 +270,10 @@ impl Launcher {
         expected_expires_at: Option<Timestamp>,
         bound: Bound,
     ) -> Result<ListedInstance, ServiceError> {
-        let action = match bound {
-            Bound::Maximum => ClassAction::Extend,
-            Bound::Longest => ClassAction::End,
-        };
+        let action = extending(bound);
         require_in(access, action)?;
-        let (target, now) = (Target::InClass(access, k8s_name, Some(action)), self.0.clock.now());
-        let extend =
-            |instance: &launcher_domain::Instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?));
-        let changed = self.change_instance(target, extend).await?.ok_or(ServiceError::NotFound)?;
-        Ok(ListedInstance::from(changed))
+        let (target, now) = (Target::InClass(access, k8s_name, action), self.0.clock.now());
+        self.change_listed(target, |instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?))).await
     }
 
     /// Terminates an instance of a class, or dismisses a failed one. Idempotent.
@@ -300,18 +282,7 @@ impl Launcher {
     /// Forbidden, NotFound, Unavailable.
     pub async fn end_in_class(&self, access: &ClassAccess, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         require_in(access, ClassAction::End)?;
-        self.end_one(access, k8s_name, Some(ClassAction::End)).await
-    }
-
-    async fn end_one(
-        &self,
-        access: &ClassAccess,
-        k8s_name: &str,
-        permission: Option<ClassAction>,
-    ) -> Result<ListedInstance, ServiceError> {
-        let (target, now) = (Target::InClass(access, k8s_name, permission), self.0.clock.now());
-        let end = |instance: &launcher_domain::Instance| Ok(instance.terminate(ending_by(access, instance), now));
-        let changed = self.change_instance(target, end).await?.ok_or(ServiceError::NotFound)?;
-        Ok(ListedInstance::from(changed))
+        let (target, now) = (Target::InClass(access, k8s_name, ClassAction::End), self.0.clock.now());
+        self.change_listed(target, |instance| Ok(instance.terminate(ending_by(access, instance), now))).await
     }
 }

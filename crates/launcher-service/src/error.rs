@@ -16,16 +16,13 @@ pub enum ServiceError {
     /// The requested object does not exist, or the caller may not know that it exists.
     #[error("it does not exist")]
     NotFound,
-    /// Only admins may perform this operation.
     #[error("only an administrator may do this")]
     Forbidden,
-    /// The caller is a member of the class, but the role does not permit this operation.
     #[error("your role in this class does not permit this: ask a teacher of the class")]
     ClassRole,
     /// The request is invalid. Each error names its field.
     #[error("{} of the fields cannot be accepted", .0.len())]
     Invalid(Vec<FieldError>),
-    /// The template is no longer in the catalog.
     #[error("the template is inactive: it cannot be launched any more")]
     TemplateInactive,
     /// The class does not allow the template any more. Each error names the field of the template.
@@ -44,7 +41,6 @@ pub enum ServiceError {
     /// The class, or the caller in the class, has reached its limit of workshops.
     #[error("{}", class_limit_advice(*limit, *is_of_caller))]
     ClassLimitReached {
-        /// The limit.
         limit: u32,
         /// True for the limit of the caller in the class.
         is_of_caller: bool,
@@ -55,34 +51,27 @@ pub enum ServiceError {
     /// The first day of the class is in the future.
     #[error("the class has not begun: its workshops can be launched from its first day on")]
     ClassNotBegun,
-    /// No class has a join link with this code.
     #[error("no class has this code: compare it with the one that your teacher shows, letter by letter")]
     UnknownJoinCode,
-    /// The caller tried too many codes that do not exist.
     #[error("you have tried many wrong codes: try again in {retry_after} s")]
     TooManyJoinCodes {
         /// Whole seconds until the next attempt is possible, at least 1.
         retry_after: u32,
     },
-    /// The caller raised and lowered the own hand too often.
     #[error("you raised or lowered your hand many times: try again in {retry_after} s")]
     TooManyHandChanges {
         /// Whole seconds until the next change is possible, at least 1.
         retry_after: u32,
     },
-    /// The join link does not admit the caller.
     #[error("{0}")]
     JoinRefused(JoinRefusal),
-    /// The class has changed since the caller read it.
     #[error("the class has changed since it was read: read it again and repeat the change on top of it")]
     ClassVersionMismatch,
-    /// The caller has launched too often in a short time.
     #[error("you have launched many workshops in a short time: try again in {retry_after} s")]
     TooManyLaunches {
         /// Whole seconds until the next launch is possible, at least 1.
         retry_after: u32,
     },
-    /// The queue is full.
     #[error("too many workshops are waiting to start: try again in a minute")]
     AtCapacity,
     /// An instance uses the volume with the kept files.
@@ -96,44 +85,32 @@ pub enum ServiceError {
         /// Maximum total size of one person's volumes, in GiB.
         limit_gib: u32,
     },
-    /// The idempotency key was already used with a different request.
     #[error("this Idempotency-Key was used for a different launch: use a new key for a new launch")]
     IdempotencyKeyReused,
-    /// The instance cannot be extended.
     #[error(transparent)]
     Extend(#[from] ExtendError),
-    /// The instance cannot be suspended.
     #[error(transparent)]
     Suspend(#[from] SuspendError),
-    /// The instance cannot be resumed.
     #[error(transparent)]
     Resume(#[from] ResumeError),
-    /// The instance cannot be restarted.
     #[error(transparent)]
     Restart(#[from] RestartError),
-    /// The template has changed since the caller read it.
     #[error("the template has changed since it was read: read it again and repeat the change on top of it")]
     VersionMismatch,
-    /// The fleet has no images on its machine.
     #[error("the fleet of this launcher does not manage images: only the container fleet does")]
     FleetWithoutImages,
-    /// The fleet cannot load course material without a workshop.
     #[error(
         "this launcher cannot check course material: the program launcher-material is missing, or its settings permit no checks. Save the template and try it"
     )]
     FleetWithoutChecks,
-    /// Too many checks of course material are in progress.
     #[error("other checks of course material are in progress: try again in half a minute")]
     TooManyChecks,
-    /// The fleet cannot read the files of volumes.
     #[error("the fleet of this launcher cannot read kept files: open a workshop, and download them there")]
     FleetWithoutDownloads,
-    /// The fleet could not open the files in time.
     #[error(
         "the files could not be opened in time: try again in a minute, or launch a workshop and download them there"
     )]
     DownloadNotReady(#[source] ReadError),
-    /// The caller has a download in progress, or too many downloads of all users are.
     #[error(
         "you already have a download in progress, or too many other downloads are in progress: try again in a minute"
     )]
@@ -141,10 +118,8 @@ pub enum ServiceError {
     /// The object store with the saved files does not answer; `None`: this launcher has none.
     #[error("the saved files cannot be read now: try again in a minute")]
     SnapshotsUnavailable(Option<launcher_snapshots::StoreError>),
-    /// The fleet does not answer.
     #[error("the fleet does not answer")]
     FleetUnavailable(#[source] FleetError),
-    /// The database does not answer.
     #[error("the database does not answer")]
     Unavailable(#[source] StoreError),
     /// A defect of the launcher.
@@ -244,10 +219,8 @@ pub(crate) fn finished<T>(ended: Result<T, JoinError>) -> Option<T> {
 /// Error of a loop of the service while it handles one instance.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LoopError {
-    /// The fleet call timed out.
     #[error("the fleet did not answer in time")]
     Timeout(#[from] Elapsed),
-    /// The fleet returned an error.
     #[error(transparent)]
     Fleet(#[from] FleetError),
     /// The database failed, or the launcher has a defect.

@@ -28,7 +28,6 @@ pub(crate) const BATCH: u32 = 200;
 /// Maximum events buffered for a slow client. While the buffer is full, the subscriber reads no further changes.
 const EVENT_BUFFER: usize = 32;
 
-/// A changed instance.
 #[derive(Debug, Clone)]
 pub struct FeedEvent {
     /// Revision of the event. A client that reconnects resumes after this revision.
@@ -40,7 +39,6 @@ pub struct FeedEvent {
 /// Message from the feed loop to its subscribers.
 #[derive(Debug, Clone)]
 pub(crate) enum FeedMessage {
-    /// An instance has changed.
     Changed(FeedEvent),
     /// Members, hands or message of a class have changed.
     Class(Arc<Attention>),

@@ -156,9 +156,7 @@ impl Launcher {
         let access = self.0.store.class_by_id(caller, class_id).await?;
         access.filter(|access| access.role().is_some()).ok_or(ServiceError::NotFound)
     }
-}
 
-impl Launcher {
     /// Streams [`Launcher::attention`] of a class: at once, after each change, and at least every 15 seconds. After a change,
     /// each subscriber gets the same value: show a member only what concerns the member. The stream ends when the caller is
     /// neither a member nor an admin any more.

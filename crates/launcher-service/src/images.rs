@@ -6,11 +6,12 @@ use std::time::Duration;
 use futures_util::StreamExt;
 use futures_util::stream::iter;
 use launcher_domain::Caller;
+use launcher_domain::access::Action;
 use launcher_fleet::{FleetError, ImageState, Images};
 use tokio::time::{Instant, timeout, timeout_at};
 use uuid::Uuid;
 
-use crate::error::ServiceError;
+use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
 /// Timeout for the state of one image.
@@ -52,7 +53,7 @@ impl Launcher {
         caller: &Caller,
         images: impl IntoIterator<Item = String> + Send,
     ) -> Result<BTreeMap<String, ImageState>, ServiceError> {
-        self.may_manage_templates(caller)?;
+        require(caller, Action::ManageTemplates)?;
         let Some(fleet) = self.0.fleets.main().images() else { return Ok(BTreeMap::new()) };
         let deadline = Instant::now() + LIST_TIMEOUT;
         let images: BTreeSet<String> = images.into_iter().collect();
@@ -65,7 +66,7 @@ impl Launcher {
 
     /// Returns the fleet's images, and the image of a template.
     async fn template_image(&self, caller: &Caller, template_id: Uuid) -> Result<(&dyn Images, String), ServiceError> {
-        self.may_manage_templates(caller)?;
+        require(caller, Action::ManageTemplates)?;
         let template = self.template(caller, template_id).await?;
         let images = self.0.fleets.main().images().ok_or(ServiceError::FleetWithoutImages)?;
         Ok((images, template.settings.image))

@@ -87,8 +87,8 @@ impl Launcher {
         bound: Bound,
     ) -> Result<ListedInstance, ServiceError> {
         require_bound(caller, bound)?;
-        let now = self.0.clock.now();
-        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?))).await
+        let (target, now) = (Target::ByCaller(caller, k8s_name), self.0.clock.now());
+        self.change_listed(target, |instance| Ok(Some(instance.extend(expected_expires_at, bound, now)?))).await
     }
 
     /// Restarts a running instance that has an older version of sidecar or settings, for admins. The fleet replaces the
@@ -99,8 +99,8 @@ impl Launcher {
     /// Forbidden, NotFound, Restart, Unavailable.
     pub async fn restart(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
         require(caller, Action::RestartInstances)?;
-        let now = self.0.clock.now();
-        self.change_own(caller, k8s_name, |instance| Ok(Some(instance.restart(now)?))).await
+        let (target, now) = (Target::ByCaller(caller, k8s_name), self.0.clock.now());
+        self.change_listed(target, |instance| Ok(Some(instance.restart(now)?))).await
     }
 
     /// Terminates an instance, or dismisses a failed one. Idempotent.
@@ -108,32 +108,21 @@ impl Launcher {
     /// # Errors
     /// NotFound, Unavailable.
     pub async fn terminate(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
-        let now = self.0.clock.now();
-        self.change_own(caller, k8s_name, |instance| {
+        let (target, now) = (Target::ByCaller(caller, k8s_name), self.0.clock.now());
+        self.change_listed(target, |instance| {
             let by = if instance.owner_email == *caller.email() { EndReason::Owner } else { EndReason::Admin };
             Ok(instance.terminate(by, now))
         })
         .await
     }
 
-    /// Changes an instance that the caller may see. After each of these changes, it is not in the queue.
-    async fn change_own<D>(&self, caller: &Caller, k8s_name: &str, decide: D) -> Result<ListedInstance, ServiceError>
-    where
-        D: FnMut(&Instance) -> Result<Option<Instance>, ServiceError>,
-    {
-        let changed = self.change_instance(Target::ByCaller(caller, k8s_name), decide).await?;
-        changed.map(ListedInstance::from).ok_or(ServiceError::NotFound)
-    }
-}
-
-impl Launcher {
     /// Suspends a running instance with a volume: the fleet removes the workload, and the volume stays. Idempotent.
     ///
     /// # Errors
     /// NotFound, Suspend, Unavailable.
     pub async fn suspend(&self, caller: &Caller, k8s_name: &str) -> Result<ListedInstance, ServiceError> {
-        let now = self.0.clock.now();
-        self.change_own(caller, k8s_name, |instance| Ok(instance.suspend(now)?)).await
+        let (target, now) = (Target::ByCaller(caller, k8s_name), self.0.clock.now());
+        self.change_listed(target, |instance| Ok(instance.suspend(now)?)).await
     }
 
     /// Resumes a suspended instance: it waits in the queue like a launch, then starts with its earlier name, settings and
@@ -177,9 +166,7 @@ impl Launcher {
         }
         Err(ServiceError::exhausted())
     }
-}
 
-impl Launcher {
     /// Returns the last downloads of the caller's files by other persons, newest first.
     pub async fn downloads_by_others(&self, caller: &Caller) -> Result<Vec<LoggedActivity>, ServiceError> {
         Ok(self.0.store.downloads_by_others(caller.email()).await?)

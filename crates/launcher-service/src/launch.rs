@@ -31,7 +31,6 @@ const NAME_ATTEMPTS: usize = 5;
 /// Maximum time for which a launch waits for the end of the caller's former workshop.
 const GONE_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Launch request of a caller.
 #[derive(Debug, Clone, Default)]
 pub struct LaunchRequest {
     /// Key that makes a launch idempotent: a second request of the caller with this key gets the same instance.
@@ -46,10 +45,8 @@ pub struct LaunchRequest {
     pub parameters: SecretValues,
 }
 
-/// A launched instance.
 #[derive(Debug, Clone)]
 pub struct Launched {
-    /// The instance.
     pub listed: ListedInstance,
     /// True when this request created the instance, false when an earlier one with the same key did.
     pub created: bool,
@@ -253,8 +250,14 @@ impl Launcher {
         values: &LaunchValues,
         class: Option<&ClassAccess>,
     ) -> Instance {
-        let mut instance = self.draft_without_snapshot(owner, template, values);
-        instance.namespace = class.and_then(|access| access.class().content.namespace.clone());
+        let (instance_id, settings) = (self.draw_id(), &template.settings);
+        let name = k8s_name(&settings.name, &*self.0.entropy);
+        let mut instance = Instance {
+            namespace: class.and_then(|access| access.class().content.namespace.clone()),
+            volume: settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
+            parameters: values.values.clone(),
+            ..Instance::queued(instance_id, name, owner.clone(), template, self.0.clock.now())
+        };
         if self.plans_snapshot(&instance) {
             instance.snapshot = Some(InstanceSnapshot::planned(ArchiveToken::random(&*self.0.entropy)));
         }
@@ -286,16 +289,6 @@ impl Launcher {
         let (owner, at) = (caller.email().clone(), Timestamp::UNIX_EPOCH);
         let volume = settings.keeps_files().then(String::new);
         Instance { volume, ..Instance::of_settings(Uuid::nil(), String::new(), owner, settings.clone(), at) }
-    }
-
-    fn draft_without_snapshot(&self, owner: &EmailAddress, template: &Template, values: &LaunchValues) -> Instance {
-        let instance_id = self.draw_id();
-        let name = k8s_name(&template.settings.name, &*self.0.entropy);
-        Instance {
-            volume: template.settings.keeps_files().then(|| volume_name(&*self.0.entropy)),
-            parameters: values.values.clone(),
-            ..Instance::queued(instance_id, name, owner.clone(), template, self.0.clock.now())
-        }
     }
 }
 

@@ -114,13 +114,11 @@ impl Launcher {
         Self(Arc::new(inner))
     }
 
-    /// The clock of the use cases.
     #[must_use]
     pub fn clock(&self) -> &dyn Clock {
         &*self.0.clock
     }
 
-    /// The random number source of the use cases.
     #[must_use]
     pub fn entropy(&self) -> &dyn Entropy {
         &*self.0.entropy
@@ -137,7 +135,6 @@ impl Launcher {
         Ok(answer?)
     }
 
-    /// Registers the metrics of the service.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.0.metrics.register(registry);
     }

@@ -114,7 +114,11 @@ impl Launcher {
             let observed = |row: &Instance| row.observe(&seen).filter(|_| instance.has_same_workshop(row));
             self.change_instance(Target::ByService(&name), |row| Ok(observed(row))).await?;
         }
-        self.repair_drift(&instance, workshop).await
+        // Apply the spec again when spec or labels of the Workshop differ from the row.
+        if !workshop.spec.is_equivalent(&WorkshopSpec::of(&instance)) || !has_launcher_labels(workshop) {
+            self.reapply(&instance).await?;
+        }
+        Ok(())
     }
 
     /// Removes the instance's secret parameters from the report of a failure, whose texts outlive them: the change to
@@ -155,15 +159,7 @@ impl Launcher {
         resync.finish()
     }
 
-    /// Schedules another apply when spec or labels of the Workshop differ from the row, unless an apply is already
-    /// pending.
-    async fn repair_drift(&self, instance: &Instance, workshop: &Workshop) -> Result<(), LoopError> {
-        if !workshop.spec.is_equivalent(&WorkshopSpec::of(instance)) || !has_launcher_labels(workshop) {
-            self.reapply(instance).await?;
-        }
-        Ok(())
-    }
-
+    /// Schedules another apply, unless the instance wants no Workshop, or an apply is already pending.
     async fn reapply(&self, instance: &Instance) -> Result<(), LoopError> {
         if instance.state.wants_workshop() && instance.applied_version >= instance.spec_version {
             self.0.store.dispatch_reapply(instance.instance_id).await?;

@@ -11,7 +11,6 @@ use uuid::Uuid;
 use crate::error::{ServiceError, require};
 use crate::launcher::Launcher;
 
-/// Hours of a day.
 const HOURS: usize = 24;
 /// Newest launches of a template from which its usual start time is computed. More than a class, so that a class that
 /// is starting does not hide the earlier launches.
@@ -20,7 +19,6 @@ const USUAL_LAUNCHES: u32 = 200;
 /// Overview of the service. "Day" means the last 24 hours, rounded to the minute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Overview {
-    /// Time of the overview.
     pub at: Timestamp,
     /// Current number of instances by state, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
@@ -33,10 +31,8 @@ pub struct Overview {
     pub templates: Vec<(Uuid, LaunchStats)>,
 }
 
-/// Statistics of launches.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LaunchStats {
-    /// Number of launches.
     pub launches: u64,
     /// Launches that failed, dismissed or not.
     pub failures: u64,
@@ -49,16 +45,13 @@ pub struct LaunchStats {
 /// Time from launch to ready, including the queue. Resolution: 0.1 s below ten seconds, 1 s from ten seconds on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReadyTimes {
-    /// Median.
     pub p50: SignedDuration,
-    /// 95th percentile.
     pub p95: SignedDuration,
 }
 
 /// One hour of the last day.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Hour {
-    /// Start of the hour.
     pub begins: Timestamp,
     /// Launches in this hour, and their results until now.
     pub launched: LaunchStats,
@@ -86,9 +79,7 @@ impl Launcher {
             templates: templates(&launches, &live),
         })
     }
-}
 
-impl Launcher {
     /// Returns the expected time until a waiting instance is ready; zero if its start already takes longer than usual.
     /// `None` if it is unknown: no workshop of the template was ready yet, or the fleet has no room, and it is unknown when
     /// another workshop ends. Everybody may read it, because it does not tell whose launches these are.

@@ -232,8 +232,7 @@ impl Launcher {
     /// Opens the archive of the app's files.
     async fn open_app(&self, instance: &Instance) -> Result<ByteStream, Failed> {
         use SnapshotFailure::FilesUnavailable;
-        let fleet =
-            self.0.fleets.of(instance.namespace.as_deref()).map_err(|error| Failed::new(FilesUnavailable, &error))?;
+        let fleet = self.fleet_of(instance).map_err(|error| Failed::new(FilesUnavailable, &error))?;
         let (Some(archives), Some(snapshot)) = (fleet.archives(), &instance.snapshot) else {
             return Err(Failed::finally(FilesUnavailable, "the fleet cannot read the files".to_owned()));
         };

@@ -31,7 +31,6 @@ pub const SNAPSHOT_BYTES: usize = SAVE_CONCURRENCY * (2 * STREAM_BYTES + COMPRES
 /// Object store of the snapshots, and their retention.
 #[derive(Debug, Clone)]
 pub struct Snapshots {
-    /// Object store.
     pub store: SnapshotStore,
     /// Time after which a snapshot is deleted.
     pub retention: Duration,

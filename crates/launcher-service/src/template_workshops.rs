@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use launcher_domain::access::Action;
 use launcher_domain::lifetime::{Bound, ExtensionOutcome, extend_until};
-use launcher_domain::{Caller, ClassAccess, ClassAction, EmailAddress, Instance, InstanceState, Template};
-use launcher_store::{InstanceFilter, ListedInstance, Page, SortBy, SortOrder, StateFilter};
+use launcher_domain::{Caller, ClassAccess, EmailAddress, Instance, InstanceState, Template};
+use launcher_store::{InstanceFilter, Page, SortBy, SortOrder, StateFilter};
 use uuid::Uuid;
 
-use crate::class_bulk::Group;
+use crate::class_bulk::{Group, extending};
 use crate::error::{ServiceError, require};
 use crate::instances::require_bound;
 use crate::launcher::Launcher;
@@ -20,7 +20,6 @@ const BATCH: u32 = 100;
 /// A template, and the number of its instances in each state.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TemplateStates {
-    /// The template.
     pub template: Template,
     /// Current number of instances by state in lifecycle order, without terminated instances.
     pub states: Vec<(InstanceState, u64)>,
@@ -34,21 +33,14 @@ pub struct TemplateStates {
 /// Result of the extension of one instance among many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Extension {
-    /// Name of the instance.
     pub k8s_name: String,
-    /// Owner of the instance.
     pub owner_email: EmailAddress,
     /// Expiry after the extension; `None` if the instance does not run.
     pub expires_at: Option<Timestamp>,
-    /// The outcome.
     pub outcome: ExtensionOutcome,
 }
 
 const RUNNING: StateFilter = StateFilter::Only(InstanceState::Running);
-
-fn of_template(template_id: Uuid, state: StateFilter) -> InstanceFilter {
-    InstanceFilter { state, template_id: Some(template_id), ..InstanceFilter::default() }
-}
 
 impl Launcher {
     /// Returns a template and the number of its current instances by state, for admins. Their list is
@@ -64,25 +56,19 @@ impl Launcher {
         let shown = InstanceState::ALL.into_iter().filter(|state| *state != InstanceState::Terminated);
         let states = shown.map(|state| (state, count(state))).collect();
         let latest = SortOrder { by: SortBy::End, descending: true };
-        let last = self.sorted_instances(caller, &of_template(template_id, RUNNING), latest, None, 1).await?;
+        let running = InstanceFilter::of_template(template_id, RUNNING);
+        let last = self.sorted_instances(caller, &running, latest, None, 1).await?;
+        let has_trouble = |instance: &Instance| instance.material_trouble().is_some();
+        let material_troubles = match template.settings.material {
+            Some(_) => self.count_matching(caller, &running, has_trouble).await? as u64,
+            None => 0,
+        };
         Ok(TemplateStates {
             states,
             latest_end: last.first().and_then(|last| last.instance.expires_at),
-            material_troubles: self.material_troubles(caller, &template).await?,
+            material_troubles,
             template,
         })
-    }
-
-    async fn material_troubles(&self, caller: &Caller, template: &Template) -> Result<u64, ServiceError> {
-        if template.settings.material.is_none() {
-            return Ok(0);
-        }
-        let (mut troubles, mut after) = (0, None);
-        while let Some(batch) = self.template_batch(caller, template.template_id, RUNNING, &mut after).await? {
-            let has_trouble = |listed: &&ListedInstance| listed.instance.material_trouble().is_some();
-            troubles += batch.iter().filter(has_trouble).count() as u64;
-        }
-        Ok(troubles)
     }
 
     /// Returns the number of running instances of each template, for admins. Omits templates without any.
@@ -133,11 +119,7 @@ impl Launcher {
         until: Timestamp,
         bound: Bound,
     ) -> Result<Vec<Extension>, ServiceError> {
-        let action = match bound {
-            Bound::Maximum => ClassAction::Extend,
-            Bound::Longest => ClassAction::End,
-        };
-        self.extend_all(&Group::of_class(access, action, RUNNING)?, until, bound).await
+        self.extend_all(&Group::of_class(access, extending(bound), RUNNING)?, until, bound).await
     }
 
     async fn extend_all(
@@ -162,11 +144,8 @@ impl Launcher {
     pub async fn count_below_maximum(&self, caller: &Caller, template_id: Uuid) -> Result<usize, ServiceError> {
         require(caller, Action::ManageWorkshops)?;
         let maximum = self.template(caller, template_id).await?.settings.max_lifetime_seconds;
-        let (mut count, mut after) = (0, None);
-        while let Some(batch) = self.template_batch(caller, template_id, StateFilter::Live, &mut after).await? {
-            count += batch.iter().filter(|listed| listed.instance.raise_max_lifetime(maximum).is_some()).count();
-        }
-        Ok(count)
+        let live = InstanceFilter::of_template(template_id, StateFilter::Live);
+        self.count_matching(caller, &live, |instance| instance.raise_max_lifetime(maximum).is_some()).await
     }
 
     /// Applies the maximum lifetime of a template to its instances with a lower maximum, for admins. Each change has its
@@ -186,17 +165,19 @@ impl Launcher {
         Ok(changed.filter_map(|(instance, is_raised)| is_raised.then_some(instance)).collect())
     }
 
-    /// Reads the next instances of a template after `after`; `None` if there are no more.
-    async fn template_batch(
+    /// Counts the instances of a filter that also match a condition, which the database cannot examine.
+    async fn count_matching(
         &self,
         caller: &Caller,
-        template_id: Uuid,
-        state: StateFilter,
-        after: &mut Option<Uuid>,
-    ) -> Result<Option<Vec<ListedInstance>>, ServiceError> {
-        let (filter, page) = (of_template(template_id, state), Page { limit: BATCH, after: *after });
-        let batch = self.instances(caller, &filter, &page).await?;
-        *after = batch.last().map(|last| last.instance.instance_id);
-        Ok(after.is_some().then_some(batch))
+        filter: &InstanceFilter,
+        is_match: impl Fn(&Instance) -> bool,
+    ) -> Result<usize, ServiceError> {
+        let (mut count, mut page) = (0, Page { limit: BATCH, after: None });
+        loop {
+            let batch = self.instances(caller, filter, &page).await?;
+            let Some(last) = batch.last() else { return Ok(count) };
+            page.after = Some(last.instance.instance_id);
+            count += batch.iter().filter(|listed| is_match(&listed.instance)).count();
+        }
     }
 }

@@ -34,9 +34,7 @@ pub struct TemplateUpdate {
 /// its members read and its teachers manage.
 #[derive(Debug, Clone, Copy)]
 pub enum Catalog<'a> {
-    /// The shared catalog.
     Shared(&'a Caller),
-    /// A class.
     Class(&'a ClassAccess),
 }
 
@@ -146,15 +144,6 @@ impl Launcher {
         self.0.store.template_by_slug(slug).await?.ok_or(ServiceError::NotFound)
     }
 
-    /// Rejects callers who are not admins. The API calls this function before it reads the request body, so that such
-    /// callers get no validation errors.
-    ///
-    /// # Errors
-    /// Forbidden.
-    pub fn may_manage_templates(&self, caller: &Caller) -> Result<(), ServiceError> {
-        require(caller, Action::ManageTemplates)
-    }
-
     /// Sizes of workshops that the installation offers.
     #[must_use]
     pub fn sizes(&self) -> &Sizes {
@@ -247,10 +236,7 @@ impl Launcher {
         catalog.require_manager()?;
         let TemplateContent { settings, listing, active } =
             self.validate_template(&update.body).map_err(ServiceError::Invalid)?;
-        self.change_template(catalog, template_id, |before| {
-            if update.expected_version.is_some_and(|expected| expected != before.version) {
-                return Err(ServiceError::VersionMismatch);
-            }
+        self.change_template(catalog, template_id, update.expected_version, |before| {
             let after = Template { settings: settings.clone(), listing: listing.clone(), active, ..before.clone() };
             self.check_class(catalog, Some(&before), &after)?;
             Ok(after)
@@ -271,19 +257,15 @@ impl Launcher {
     ) -> Result<Template, ServiceError> {
         let catalog = catalog.into();
         catalog.require_manager()?;
-        self.change_template(catalog, template_id, |before| {
-            if expected_version.is_some_and(|expected| expected != before.version) {
-                return Err(ServiceError::VersionMismatch);
-            }
-            Ok(Template { active: false, ..before })
-        })
-        .await
+        let archive = |before| Ok(Template { active: false, ..before });
+        self.change_template(catalog, template_id, expected_version, archive).await
     }
 
     async fn change_template<F>(
         &self,
         catalog: Catalog<'_>,
         template_id: Uuid,
+        expected_version: Option<i64>,
         change: F,
     ) -> Result<Template, ServiceError>
     where
@@ -291,6 +273,9 @@ impl Launcher {
     {
         for _ in 0..ATTEMPTS {
             let before = self.template(catalog, template_id).await?;
+            if expected_version.is_some_and(|expected| expected != before.version) {
+                return Err(ServiceError::VersionMismatch);
+            }
             let mut after = change(before.clone())?;
             if after == before {
                 return Ok(before);
@@ -333,20 +318,8 @@ impl Launcher {
         body: &JsonObject,
         created_by: EmailAddress,
     ) -> Result<Template, ServiceError> {
-        let now = self.0.clock.now();
-        let TemplateContent { settings, listing, active } =
-            self.validate_template(body).map_err(ServiceError::Invalid)?;
-        Ok(Template {
-            template_id,
-            class_id: None,
-            settings,
-            listing,
-            active,
-            version: 1,
-            created_by,
-            created_at: now,
-            updated_at: now,
-        })
+        let content = self.validate_template(body).map_err(ServiceError::Invalid)?;
+        Ok(Template::new(template_id, None, content, created_by, self.0.clock.now()))
     }
 }
 

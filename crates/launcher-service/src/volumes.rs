@@ -19,11 +19,8 @@ use crate::observe::call_fleet;
 /// Precision of the last use of a volume while a workshop uses it.
 const USE_PRECISION: SignedDuration = SignedDuration::from_hours(1);
 
-/// The files of a volume.
 pub struct Download {
-    /// The volume.
     pub listed: ListedVolume,
-    /// The archive.
     pub files: ByteStream,
 }
 

@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
-use flate2::{Compression, Crc};
+use flate2::{Compression, CrcReader};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
@@ -40,7 +40,6 @@ pub(crate) struct ZipWriter<W: Write> {
 pub(crate) struct ZipEntry<'a> {
     /// Relative path. That of a directory ends with a slash.
     pub(crate) path: &'a str,
-    /// Permissions.
     pub(crate) mode: u32,
     /// Time of the last change, in seconds since 1970.
     pub(crate) modified: u64,
@@ -138,21 +137,12 @@ impl<W: Write> ZipWriter<W> {
     /// Writes the compressed content of a file. Returns its checksum and its size.
     fn content(&mut self, entry: &ZipEntry<'_>, content: &mut dyn Read) -> io::Result<(u32, u64)> {
         let begin = self.out.written;
-        let (mut sum, mut size, mut buffer) = (Crc::new(), 0_u64, vec![0; 16 << 10]);
+        let mut content = CrcReader::new(content);
         let mut packed = DeflateEncoder::new(&mut self.out, Compression::fast());
-        loop {
-            let read = content.read(&mut buffer)?;
-            let bytes = buffer.get(..read).unwrap_or_default();
-            if bytes.is_empty() {
-                break;
-            }
-            sum.update(bytes);
-            size += bytes.len() as u64;
-            packed.write_all(bytes)?;
-        }
+        let size = io::copy(&mut content, &mut packed)?;
         packed.finish()?;
         if size == entry.size {
-            Ok((sum.sum(), self.out.written - begin))
+            Ok((content.crc().sum(), self.out.written - begin))
         } else {
             Err(invalid("a file has another size"))
         }

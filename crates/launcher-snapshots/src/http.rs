@@ -19,7 +19,6 @@ use object_store::client::{
 use object_store::{ClientConfigKey, ClientOptions};
 use tokio::time::timeout;
 
-/// Limits of the waits.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
     /// Maximum time of a connection attempt.

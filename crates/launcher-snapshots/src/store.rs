@@ -26,27 +26,22 @@ pub const ARCHIVE_BYTES: usize = 2 * PART_BYTES;
 /// A stream of bytes. An error is its last item.
 pub type ByteStream = BoxStream<'static, io::Result<Bytes>>;
 
-/// Location of the object store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Location {
     /// A folder of this machine.
     Folder(PathBuf),
     /// A bucket of S3 or of a compatible service.
     Bucket {
-        /// Name of the bucket.
         bucket: String,
         /// Prefix of the objects' names, without slashes at its ends; may be empty.
         prefix: String,
     },
 }
 
-/// Error of [`Location::parse`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LocationError {
-    /// The text is neither a path nor the address of a bucket.
     #[error("write the absolute path of a folder, or s3://BUCKET/PREFIX")]
     Unknown,
-    /// The bucket has no name.
     #[error("the bucket has no name: write s3://BUCKET/PREFIX")]
     NoBucket,
 }
@@ -88,21 +83,17 @@ impl From<object_store::Error> for StoreError {
 /// Error of [`SnapshotStore::save`]. No object was stored.
 #[derive(Debug, thiserror::Error)]
 pub enum SaveError {
-    /// The archive is larger than the limit.
     #[error("the archive is larger than {limit} bytes")]
     TooLarge {
         /// Maximum size, in bytes.
         limit: u64,
     },
-    /// The archive could not be read.
     #[error("reading the files failed: {0}")]
     Source(#[source] io::Error),
-    /// The object store failed.
     #[error(transparent)]
     Store(#[from] StoreError),
 }
 
-/// The object store.
 #[derive(Clone)]
 pub struct SnapshotStore {
     objects: Arc<dyn ObjectStore>,
@@ -180,7 +171,6 @@ impl SnapshotStore {
         }
     }
 
-    /// Returns an archive.
     pub async fn read(&self, id: Uuid) -> Result<ByteStream, StoreError> {
         let found = self.objects.get(&object(id)).await?;
         Ok(found.into_stream().map_err(io::Error::other).boxed())

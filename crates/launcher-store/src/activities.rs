@@ -86,8 +86,7 @@ pub(crate) fn list(filter: &ActivityFilter, page: &Page<i64>) -> Sql {
             push_filter(&mut sql, filter, page);
         }
     }
-    sql.push(" ORDER BY activity_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
+    sql.push_with(" ORDER BY activity_id DESC LIMIT ", i64::from(page.limit));
     sql
 }
 

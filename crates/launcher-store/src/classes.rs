@@ -9,18 +9,17 @@ use launcher_domain::{
     Act, Activity, ActivityAction, Caller, Class, ClassAccess, ClassAction, ClassRole, EmailAddress, Member,
     Membership, Scope, Template,
 };
-use sqlx::Row;
+use sqlx::{Any, Executor, Row};
 use uuid::Uuid;
 
 use crate::error::StoreError;
-use crate::filter::{Page, push_scope};
-use crate::rows;
+use crate::filter::{Page, push_page, push_scope};
 use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
+use crate::{rows, templates};
 
 static INSERT: LazyLock<String> = LazyLock::new(|| Class::TABLE.insert());
-static INSERT_TEMPLATE: LazyLock<String> = LazyLock::new(|| Template::TABLE.insert());
 pub(crate) static SAVE: LazyLock<String> = LazyLock::new(|| {
     let set = Class::TABLE.set(3);
     format!("UPDATE classes SET {set} WHERE class_id = $1 AND version = $2")
@@ -31,6 +30,8 @@ pub(crate) const OF_CREATOR: &str = classes!(" WHERE created_by = $1");
 pub(crate) const LIVE_OF_CREATOR: &str = "SELECT DISTINCT class_id FROM workshop_instances \
      WHERE state NOT IN ('terminated', 'failed') AND class_id IN (SELECT class_id FROM classes WHERE created_by = $1)";
 pub(crate) const MEMBERS: &str = members!(" WHERE class_id = $1 ORDER BY email, source");
+/// Current memberships of a person in a class.
+pub(crate) const CURRENT: &str = members!(" WHERE email = $1 AND class_id = $2 AND removed_at IS NULL");
 pub(crate) const SIGNAL: &str = "UPDATE classes SET changed = $1 WHERE class_id = $2";
 pub(crate) static UPSERT: LazyLock<String> = LazyLock::new(|| {
     let (insert, set) = (Membership::TABLE.insert(), Membership::TABLE.set_excluded());
@@ -46,10 +47,7 @@ pub enum MemberChange {
         membership: Membership,
     },
     /// Removes all memberships of the person.
-    Remove {
-        /// The person.
-        email: EmailAddress,
-    },
+    Remove { email: EmailAddress },
 }
 
 impl Store {
@@ -84,7 +82,7 @@ impl Store {
             member.bind_all(query(&UPSERT))?.execute(write.connection()).await?;
         }
         for template in templates {
-            template.bind_all(query(&INSERT_TEMPLATE))?.execute(write.connection()).await?;
+            template.bind_all(query(&templates::INSERT))?.execute(write.connection()).await?;
         }
         for (activity, back) in activities.iter().zip(0..) {
             write.log_activity(last - back, activity).await?;
@@ -96,22 +94,24 @@ impl Store {
     /// neither an admin nor a member.
     pub async fn class(&self, caller: &Caller, slug: &str) -> Result<Option<ClassAccess>, StoreError> {
         // No row contains NUL, and PostgreSQL rejects it.
-        let sql = of_caller(caller, false, |sql| sql.condition_with("slug = ", rows::text(slug)));
-        let Some(class) = sql.statement()?.read_optional(&self.pool).await? else { return Ok(None) };
-        self.access(caller, class).await
+        self.class_with(caller, "slug = ", rows::text(slug)).await
     }
 
     /// Like [`Store::class`], by identifier.
     pub async fn class_by_id(&self, caller: &Caller, class_id: Uuid) -> Result<Option<ClassAccess>, StoreError> {
-        let sql = of_caller(caller, false, |sql| sql.condition_with("class_id = ", class_id.to_string()));
-        let Some(class) = sql.statement()?.read_optional(&self.pool).await? else { return Ok(None) };
-        self.access(caller, class).await
+        self.class_with(caller, "class_id = ", class_id.to_string()).await
     }
 
-    async fn access(&self, caller: &Caller, class: Class) -> Result<Option<ClassAccess>, StoreError> {
-        let memberships: Vec<Membership> = current(caller, &class).statement()?.read_all(&self.pool).await?;
-        let role = memberships.into_iter().map(|membership| membership.role).max();
-        Ok(ClassAccess::new(class, caller, role))
+    async fn class_with(
+        &self,
+        caller: &Caller,
+        condition: &'static str,
+        value: String,
+    ) -> Result<Option<ClassAccess>, StoreError> {
+        let mut sql = of_caller(caller, false);
+        sql.condition_with(condition, value);
+        let Some(class) = sql.statement()?.read_optional(&self.pool).await? else { return Ok(None) };
+        access(&self.pool, caller, class).await
     }
 
     /// Returns a page of the classes that the caller may see, newest first: of all classes for an admin, unless `with_role` is
@@ -120,7 +120,7 @@ impl Store {
         let found = list(caller, with_role, page).statement()?.read_all(&self.pool).await?;
         let mut classes = Vec::with_capacity(found.len());
         for class in found {
-            classes.extend(self.access(caller, class).await?);
+            classes.extend(access(&self.pool, caller, class).await?);
         }
         Ok(classes)
     }
@@ -220,11 +220,8 @@ pub(crate) fn is_teacher(memberships: &[Membership], caller: &Caller) -> bool {
 /// Launches of one person in a class. Instances that were purged do not count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Attendance {
-    /// The person.
     pub email: EmailAddress,
-    /// Number of launched instances.
     pub workshops: u64,
-    /// Time of the first launch.
     pub first_launch: Timestamp,
     /// Latest end of an instance; `None` if none has ended.
     pub last_end: Option<Timestamp>,
@@ -257,7 +254,6 @@ pub(crate) fn attendance(class: &Class, since: Option<Timestamp>) -> Sql {
 }
 
 impl MemberChange {
-    /// The person.
     #[must_use]
     pub fn email(&self) -> &EmailAddress {
         match self {
@@ -276,11 +272,8 @@ impl WriteTransaction {
 
     /// Refuses a caller who may no longer perform this action in the class.
     pub(crate) async fn require(&mut self, access: &ClassAccess, action: ClassAction) -> Result<(), StoreError> {
-        let (class, caller) = (access.class(), access.caller());
-        let memberships: Vec<Membership> = current(caller, class).statement()?.read_all(self.connection()).await?;
-        let role = memberships.into_iter().map(|membership| membership.role).max();
-        let may = ClassAccess::new(class.clone(), caller, role).is_some_and(|access| access.allows(action));
-        if may { Ok(()) } else { Err(StoreError::ClassRole) }
+        let now = self::access(self.connection(), access.caller(), access.class().clone()).await?;
+        if now.is_some_and(|access| access.allows(action)) { Ok(()) } else { Err(StoreError::ClassRole) }
     }
 
     pub(crate) async fn memberships(&mut self, class: &Class) -> Result<Vec<Membership>, StoreError> {
@@ -339,23 +332,24 @@ impl WriteTransaction {
     }
 }
 
-/// Builds the query of the caller's current memberships in a class.
-fn current(caller: &Caller, class: &Class) -> Sql {
-    let mut sql = Sql::new(members!());
-    sql.condition_with("email = ", caller.email().to_string());
-    sql.condition_with("class_id = ", class.class_id.to_string());
-    sql.condition("removed_at IS NULL");
-    sql
+/// Returns the caller's access to a class, with the highest role of the current memberships.
+async fn access<'c>(
+    on: impl Executor<'c, Database = Any>,
+    caller: &Caller,
+    class: Class,
+) -> Result<Option<ClassAccess>, StoreError> {
+    let current = query(CURRENT).bind(caller.email().to_string()).bind(class.class_id.to_string());
+    let memberships: Vec<Membership> = current.read_all(on).await?;
+    let role = memberships.into_iter().map(|membership| membership.role).max();
+    Ok(ClassAccess::new(class, caller, role))
 }
 
-/// Builds a query of classes that the caller may see, or with `with_role` of those in which the caller has a role, with these
-/// conditions.
-fn of_caller(caller: &Caller, with_role: bool, conditions: impl FnOnce(&mut Sql)) -> Sql {
+/// Begins a query of classes that the caller may see, or with `with_role` of those in which the caller has a role.
+fn of_caller(caller: &Caller, with_role: bool) -> Sql {
     let mut sql = Sql::new(classes!());
-    conditions(&mut sql);
     if with_role || !caller.is_admin() {
-        sql.condition("class_id IN (SELECT class_id FROM class_members WHERE email = ");
-        sql.bind(caller.email().to_string());
+        let of_member = "class_id IN (SELECT class_id FROM class_members WHERE email = ";
+        sql.condition_with(of_member, caller.email().to_string());
         sql.push(" AND removed_at IS NULL)");
     }
     sql
@@ -363,12 +357,7 @@ fn of_caller(caller: &Caller, with_role: bool, conditions: impl FnOnce(&mut Sql)
 
 /// Builds the query of a page of classes.
 pub(crate) fn list(caller: &Caller, with_role: bool, page: &Page) -> Sql {
-    let mut sql = of_caller(caller, with_role, |sql| {
-        if let Some(after) = page.after {
-            sql.condition_with("class_id < ", after.to_string());
-        }
-    });
-    sql.push(" ORDER BY class_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
+    let mut sql = of_caller(caller, with_role);
+    push_page(&mut sql, page, ["class_id < ", " ORDER BY class_id DESC LIMIT "]);
     sql
 }

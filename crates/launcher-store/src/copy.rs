@@ -59,7 +59,6 @@ const BINDING: &str = "fleet_binding";
 /// Handling of the fleet binding in the copied database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FleetBinding {
-    /// Keeps the binding.
     Keep,
     /// Clears the binding. The first service that uses the copy binds it to its own fleet.
     Clear,

@@ -95,7 +95,8 @@ impl Store {
         let rows = query(PENDING).bind(after).bind(i64::from(limit)).fetch_all(&self.pool).await?;
         let last = rows.last().filter(|_| rows.len() >= limit as usize);
         let next = last.map(|row| row.try_get("revision")).transpose()?;
-        Ok(Pending { instances: rows::readable(&rows), next })
+        let instances = rows.iter().filter_map(|row| rows::reported(Instance::read(row))).collect();
+        Ok(Pending { instances, next })
     }
 
     /// Returns the secret parameters of the instance; empty if it has none, or once its end is decided.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use jiff::Timestamp;
-use launcher_domain::{AppType, InstanceState};
+use launcher_domain::AppType;
 use sqlx::Row;
 
 use crate::driver;
@@ -14,7 +14,6 @@ use crate::sql::query;
 use crate::store::Store;
 
 const APPLIED: &str = "SELECT version, checksum FROM _sqlx_migrations ORDER BY version";
-pub(crate) const STATES: &str = "SELECT state, count(*) AS instances FROM workshop_instances GROUP BY state";
 pub(crate) const OLDEST: &str =
     "SELECT created_at FROM workshop_instances WHERE state = 'queued' ORDER BY queue_number LIMIT 1";
 /// Templates per batch.
@@ -30,7 +29,6 @@ pub struct Examination {
 /// Needs of the templates that users can launch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CatalogNeeds {
-    /// App types.
     pub apps: Vec<AppType>,
     /// True if a template has course material.
     pub material: bool,
@@ -118,13 +116,8 @@ impl Examination {
 
     /// Counts the instances by state, and reads the oldest queued one.
     pub async fn rows(&self) -> Result<Rows, StoreError> {
-        let mut states = BTreeMap::new();
-        for row in query(STATES).fetch_all(&self.store.pool).await? {
-            let (state, instances): (String, i64) = (row.try_get("state")?, row.try_get("instances")?);
-            if let Some(state) = InstanceState::parse(&state) {
-                states.insert(state.as_str(), u32::try_from(instances).unwrap_or(u32::MAX));
-            }
-        }
+        let counts = self.store.count_states().await?.into_iter().filter(|(_, count)| *count > 0);
+        let states = counts.map(|(state, count)| (state.as_str(), u32::try_from(count).unwrap_or(u32::MAX))).collect();
         let oldest = query(OLDEST).fetch_optional(&self.store.pool).await?;
         let oldest = oldest.map(|row| row.try_get("created_at")).transpose()?;
         Ok(Rows { states, oldest_queued: oldest.and_then(|millis| Timestamp::from_millisecond(millis).ok()) })
@@ -156,7 +149,6 @@ impl Examination {
         Ok(Timestamp::from_millisecond(millis).ok())
     }
 
-    /// Closes the connection.
     pub async fn close(&self) {
         self.store.close().await;
     }

@@ -11,7 +11,6 @@ use sqlx::{AssertSqlSafe, SqlSafeStr};
 
 use crate::error::{StoreError, refused};
 
-/// One database engine.
 #[derive(Debug)]
 pub(crate) struct Engine {
     /// Statements run on each new connection.
@@ -36,7 +35,6 @@ pub(crate) struct Engine {
     pub(crate) doctor: DoctorQueries,
 }
 
-/// Queries of `launcher doctor`.
 #[derive(Debug)]
 pub(crate) struct DoctorQueries {
     /// SQL statements run on each new connection of `launcher doctor`. They replace `Engine::session`, and set only

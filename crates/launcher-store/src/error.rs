@@ -24,7 +24,6 @@ pub enum StoreError {
         /// Version of the migration that this program lacks.
         version: i64,
     },
-    /// An applied migration differs from the one embedded in this program.
     #[error(
         "schema change {version} of the database differs from this program's: they come from different builds; run the \
          version that created the database, or start with a new one"
@@ -39,54 +38,36 @@ pub enum StoreError {
          by hand or restore a backup"
     )]
     Corrupt {
-        /// The table.
         table: &'static str,
         /// The row's identifier; nil when the identifier itself is unreadable.
         row: Uuid,
-        /// The column.
         column: &'static str,
     },
-    /// Another template has the slug.
     #[error("another template has the slug")]
-    SlugTaken {
-        /// The slug.
-        slug: String,
-    },
-    /// Another class has the slug.
+    SlugTaken { slug: String },
     #[error("another class has the slug")]
-    ClassSlugTaken {
-        /// The slug.
-        slug: String,
-    },
-    /// The creator of the class has as many classes as one person may have.
+    ClassSlugTaken { slug: String },
     #[error("the creator has {limit} classes")]
     TooManyClasses {
         /// Maximum number of classes that are not archived.
         limit: u32,
     },
-    /// The class would have no teacher.
     #[error("the class has no other teacher")]
     NoTeacher,
     /// The class would have more members than [`launcher_domain::class::MAX_MEMBERS`].
     #[error("the class has too many members")]
     TooManyMembers,
-    /// The role of the caller in the class does not permit the write any more.
     #[error("the role in the class does not permit this any more")]
     ClassRole,
-    /// The database to copy from has no rows.
     #[error("the database to copy from is empty: check its URL")]
     NothingToCopy,
-    /// The database cannot be opened with these settings.
     #[error("cannot open the database {target}: {problem}; {remedy}")]
     Open {
         /// The path, or the kind of URL; never a password.
         target: String,
-        /// The problem.
         problem: String,
-        /// The remedy.
         remedy: &'static str,
     },
-    /// The database to copy to is not empty.
     #[error("the database to copy to is not empty: its table {table} has rows; give a new, empty one")]
     NotEmpty {
         /// The first table that has rows.

@@ -10,7 +10,7 @@ use crate::filter::push_scope;
 use crate::rows::{self, ListedInstance};
 use crate::sql::{Sql, query};
 use crate::store::Store;
-use crate::table::FromRow;
+use crate::table::{FromRow, Reader, Text};
 
 pub(crate) const LATEST: &str = "SELECT revision FROM change_counter WHERE counter_id = 1";
 /// Queued instances in queue order. The reader counts the queue positions, because a count in SQL for each row would be
@@ -74,8 +74,7 @@ impl Store {
     /// rows.
     pub async fn queue(&self, scope: Scope<'_>) -> Result<Vec<ListedInstance>, StoreError> {
         if let Scope::Owner(_) = scope {
-            let rows = queue_of(scope).statement()?.fetch_all(&self.pool).await?;
-            let mut queue: Vec<_> = rows.iter().filter_map(|row| rows::reported(ListedInstance::read(row))).collect();
+            let mut queue: Vec<ListedInstance> = queue_of(scope).statement()?.read_readable(&self.pool).await?;
             // Sort by queue position, not by identifier: identifiers depend on the clocks of the replicas.
             queue.sort_by_key(|listed| listed.queue_position);
             return Ok(queue);
@@ -92,7 +91,8 @@ impl Store {
     /// Returns the identifiers of all queued instances in queue order, at a small part of the cost of [`Store::queue`].
     pub async fn queued_ids(&self) -> Result<Vec<Uuid>, StoreError> {
         let rows = query(QUEUED_IDS).fetch_all(&self.pool).await?;
-        Ok(rows.iter().filter_map(|row| rows::reported(rows::instance_id(row))).collect())
+        let read = |row: &AnyRow| Ok(Reader::new::<Text>(row, "workshop_instances", "instance_id")?.id);
+        Ok(rows.iter().filter_map(|row| rows::reported(read(row))).collect())
     }
 }
 
@@ -115,8 +115,7 @@ pub(crate) fn since(scope: Scope<'_>, revision: i64, limit: u32) -> Sql {
     let mut sql = Sql::new(listed_instances!());
     push_scope(&mut sql, scope);
     sql.condition_with("revision > ", revision);
-    sql.push(" ORDER BY revision LIMIT ");
-    sql.bind(i64::from(limit));
+    sql.push_with(" ORDER BY revision LIMIT ", i64::from(limit));
     sql
 }
 
@@ -129,8 +128,7 @@ pub(crate) fn live(scope: Scope<'_>, revision: i64, latest: i64, limit: u32) -> 
     push_scope(&mut sql, scope);
     sql.condition_with("revision > ", revision);
     sql.condition_with("revision <= ", latest);
-    sql.push(" ORDER BY revision LIMIT ");
-    sql.bind(i64::from(limit));
+    sql.push_with(" ORDER BY revision LIMIT ", i64::from(limit));
     sql
 }
 

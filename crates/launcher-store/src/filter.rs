@@ -11,24 +11,19 @@ use crate::store::Store;
 /// A page of a list, newest first. Most lists identify their rows by UUID.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Page<Id = Uuid> {
-    /// Maximum rows.
     pub limit: u32,
     /// Cursor: identifier of the last row of the previous page; `None` for the first page. The row may have been
     /// deleted in the meantime.
     pub after: Option<Id>,
 }
 
-/// Filter by state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum StateFilter {
     /// All states except terminated. Includes failed instances that were not dismissed.
     #[default]
     Live,
-    /// Terminated instances.
     Ended,
-    /// All states.
     All,
-    /// One state.
     Only(InstanceState),
     /// Running instances that have an older version of sidecar or settings.
     Outdated,
@@ -37,7 +32,6 @@ pub enum StateFilter {
 /// Filter of instances, applied within the caller's scope.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct InstanceFilter {
-    /// State filter.
     pub state: StateFilter,
     /// Restricts the list to this owner's instances.
     pub owner_email: Option<EmailAddress>,
@@ -46,6 +40,14 @@ pub struct InstanceFilter {
     /// Restricts the list to instances with this text in the owner's address, the template's name or `k8s_name`.
     /// Examines only the newest 20,000 instances that match the rest of the filter.
     pub search: Option<SearchText>,
+}
+
+impl InstanceFilter {
+    /// Returns the filter for this template's instances in these states.
+    #[must_use]
+    pub fn of_template(template_id: Uuid, state: StateFilter) -> Self {
+        Self { state, template_id: Some(template_id), ..Self::default() }
+    }
 }
 
 /// Text that is searched as a part of longer texts. ASCII letters match in either case; every other character, also `%`
@@ -90,7 +92,6 @@ pub struct InstanceCount {
     pub max_examined: u64,
 }
 
-/// Filter of the activity log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ActivityFilter {
     /// Restricts the list to actions by this person, and to events of this person's instances.
@@ -121,24 +122,27 @@ pub(crate) fn push_filter(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilt
     }
 }
 
-/// Adds the conditions and the order of a page of files, newest first; with `owner`, only of this person. `texts` are the
-/// condition for the rows after the cursor, and the order.
+/// Adds the conditions and the order of a page of files, newest first; with `owner`, only of this person. See [`push_page`].
 pub(crate) fn push_page_of_owner(
     sql: &mut Sql,
     scope: Scope<'_>,
     owner: Option<&EmailAddress>,
     page: &Page,
-    [after_cursor, order]: [&'static str; 2],
+    texts: [&'static str; 2],
 ) {
     push_scope(sql, scope);
     if let Some(owner) = owner {
         push_scope(sql, Scope::Owner(owner));
     }
+    push_page(sql, page, texts);
+}
+
+/// Adds the condition for the rows after the cursor of a page, the order, and the limit.
+pub(crate) fn push_page(sql: &mut Sql, page: &Page, [after_cursor, order]: [&'static str; 2]) {
     if let Some(after) = page.after {
         sql.condition_with(after_cursor, after.to_string());
     }
-    sql.push(order);
-    sql.bind(i64::from(page.limit));
+    sql.push_with(order, i64::from(page.limit));
 }
 
 /// Adds the condition of the scope.
@@ -147,8 +151,8 @@ pub(crate) fn push_scope(sql: &mut Sql, scope: Scope<'_>) {
         Scope::Everyone => {}
         Scope::Owner(email) => sql.condition_with("owner_email = ", email.as_str().to_owned()),
         Scope::Class { class_id, owner } => {
-            sql.condition("template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = ");
-            sql.bind(class_id.to_string());
+            let of_class = "template_id IN (SELECT template_id FROM workshop_templates WHERE class_id = ";
+            sql.condition_with(of_class, class_id.to_string());
             sql.push(")");
             owner.into_iter().for_each(|owner| push_scope(sql, Scope::Owner(owner)));
         }
@@ -190,14 +194,11 @@ pub(crate) fn push_match(
     let pattern = search.pattern();
     sql.push("instance_id >= ");
     push_oldest(sql, scope, filter, rules);
-    sql.push(" AND (k8s_name LIKE ");
-    sql.bind(pattern.clone());
-    sql.push(" ESCAPE '!' OR owner_email LIKE ");
-    sql.bind(pattern.clone());
+    sql.push_with(" AND (k8s_name LIKE ", pattern.clone());
+    sql.push_with(" ESCAPE '!' OR owner_email LIKE ", pattern.clone());
     sql.push(" ESCAPE '!' OR ");
     sql.push(rules.template_name);
-    sql.push(" LIKE ");
-    sql.bind(pattern);
+    sql.push_with(" LIKE ", pattern);
     sql.push(" ESCAPE '!')");
 }
 
@@ -207,8 +208,7 @@ fn push_oldest(sql: &mut Sql, scope: Scope<'_>, filter: &InstanceFilter, rules: 
     sql.push("COALESCE(");
     sql.subquery("SELECT instance_id FROM workshop_instances", |sql| {
         push_filter(sql, scope, filter);
-        sql.push(" ORDER BY instance_id DESC LIMIT 1 OFFSET ");
-        sql.bind(rules.max_examined - 1);
+        sql.push_with(" ORDER BY instance_id DESC LIMIT 1 OFFSET ", rules.max_examined - 1);
     });
     sql.push(", '')");
 }

@@ -9,7 +9,7 @@ use launcher_domain::{
 };
 use uuid::Uuid;
 
-use crate::classes::MEMBERS;
+use crate::classes::{CURRENT, MEMBERS};
 use crate::error::StoreError;
 use crate::sql::query;
 use crate::store::{Store, WriteTransaction};
@@ -21,7 +21,6 @@ pub(crate) const HAND: &str = hands!(" WHERE class_id = $1 AND email = $2");
 pub(crate) const DELETE_HAND: &str = "DELETE FROM class_hands WHERE class_id = $1 AND email = $2";
 pub(crate) const MESSAGE: &str = messages!(" WHERE class_id = $1");
 pub(crate) const DELETE_MESSAGE: &str = "DELETE FROM class_messages WHERE class_id = $1";
-pub(crate) const ROLE: &str = members!(" WHERE email = $1 AND class_id = $2 AND removed_at IS NULL");
 pub(crate) const OLD_HANDS: &str = "SELECT 1 FROM class_hands WHERE raised_at < $1 LIMIT 1";
 pub(crate) const PURGE_HANDS: &str = "DELETE FROM class_hands WHERE raised_at < $1";
 pub(crate) const OLD_MESSAGES: &str = "SELECT 1 FROM class_messages WHERE sent_at < $1 LIMIT 1";
@@ -57,7 +56,7 @@ impl Store {
         let message = self.class_message(class_id).await?;
         let mut members = BTreeMap::new();
         for email in [Some(email), hand.as_ref().and_then(|hand| hand.taken_by.as_ref())].into_iter().flatten() {
-            let find = query(ROLE).bind(email.to_string()).bind(class.clone());
+            let find = query(CURRENT).bind(email.to_string()).bind(class.clone());
             let found = Member::of(find.read_all(&self.pool).await?);
             members.extend(found.into_iter().map(|member| (member.email, member.name)));
         }

@@ -144,23 +144,14 @@ pub(crate) fn by_name(scope: Scope<'_>, k8s_name: &str) -> Sql {
 
 /// Builds the query of a list, newest first.
 pub(crate) fn list(scope: Scope<'_>, filter: &InstanceFilter, page: &Page, rules: SearchRules) -> Sql {
-    let mut sql = Sql::new(listed_instances!());
-    push_filter(&mut sql, scope, filter);
-    push_search(&mut sql, scope, filter, rules);
-    if let Some(after) = page.after {
-        sql.condition_with("instance_id < ", after.to_string());
-    }
-    sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
-    sql
+    let after = page.after.map(|instance_id| Cursor { key: None, instance_id });
+    sorted(scope, filter, SortOrder::NEWEST, after.as_ref(), page.limit, rules)
 }
 
 /// Sort key of a list. Rows with equal keys are ordered newest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum SortBy {
-    /// Launch time.
     Launch,
-    /// Owner's address.
     Owner,
     /// Template name at the launch, with ASCII letters in lower case.
     Template,
@@ -171,10 +162,8 @@ pub enum SortBy {
     End,
 }
 
-/// Sort order of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct SortOrder {
-    /// Sort key.
     pub by: SortBy,
     /// True for greatest first.
     pub descending: bool,
@@ -230,7 +219,6 @@ impl fmt::Display for Cursor {
     }
 }
 
-/// Error of parsing an invalid cursor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("invalid list cursor")]
 pub struct InvalidCursor;
@@ -288,8 +276,7 @@ pub(crate) fn sorted(
         push_cursor(&mut sql, order, key, after);
     }
     push_order_by(&mut sql, order, key);
-    sql.push(" LIMIT ");
-    sql.bind(i64::from(limit));
+    sql.push_with(" LIMIT ", i64::from(limit));
     if key.is_some() {
         sql.push(")");
         push_order_by(&mut sql, order, key);
@@ -334,14 +321,11 @@ where
 {
     sql.condition("(");
     sql.push(key);
-    sql.push(operator);
-    sql.bind(value.clone());
+    sql.push_with(operator, value.clone());
     sql.push(" OR (");
     sql.push(key);
-    sql.push(" = ");
-    sql.bind(value);
-    sql.push(" AND instance_id < ");
-    sql.bind(id);
+    sql.push_with(" = ", value);
+    sql.push_with(" AND instance_id < ", id);
     sql.push("))");
 }
 
@@ -376,9 +360,8 @@ impl Store {
         template_id: Uuid,
     ) -> Result<Vec<(InstanceState, u64)>, StoreError> {
         let rows = states(caller.scope(), template_id).statement()?.fetch_all(&self.pool).await?;
-        let unreadable = || StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column: "state" };
         let read = |row: &AnyRow| {
-            let state = InstanceState::parse(row.try_get("state")?).ok_or_else(unreadable)?;
+            let state = InstanceState::parse(row.try_get("state")?).ok_or_else(|| rows::unreadable("state"))?;
             Ok((state, rows::count(row, "instances")?))
         };
         rows.iter().map(read).collect()
@@ -411,8 +394,7 @@ pub(crate) fn count(scope: Scope<'_>, filter: &InstanceFilter, rules: SearchRule
     }
     sql.push(" AS found FROM workshop_instances");
     push_filter(&mut sql, scope, filter);
-    sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(rules.max_examined + 1);
+    sql.push_with(" ORDER BY instance_id DESC LIMIT ", rules.max_examined + 1);
     sql.push(") AS newest");
     sql
 }

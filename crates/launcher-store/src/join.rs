@@ -35,15 +35,11 @@ pub enum JoinOutcome {
     Joined(Box<Class>),
     /// The link does not admit the person.
     Refused(JoinRefusal),
-    /// No link has the code.
     Unknown,
 }
 
 impl Store {
     /// Returns the link of a class that is not revoked.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn join_link(&self, class: &Class) -> Result<Option<JoinLink>, StoreError> {
         query(CURRENT).bind(class.class_id.to_string()).read_optional(&self.pool).await
     }
@@ -84,9 +80,6 @@ impl Store {
     }
 
     /// Returns the link with this code, also a revoked one, as this person finds it.
-    ///
-    /// # Errors
-    /// [`StoreError`].
     pub async fn invitation(&self, code: &str, email: &EmailAddress) -> Result<Option<Invitation>, StoreError> {
         let mut connection = self.pool.acquire().await?;
         find(&mut connection, code, email).await

@@ -14,7 +14,7 @@ use crate::sql::{in_time, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 use crate::templates::StoredSettings;
-use crate::volumes::{Claim, VolumeUser};
+use crate::volumes::{Claim, VolumeUser, resized};
 use crate::{queue, rows};
 
 /// Limits of a launch.
@@ -50,7 +50,6 @@ pub enum LaunchOutcome {
     Replayed(Instance),
     /// The same key was used before with another body.
     KeyReused,
-    /// The owner has reached the instance limit.
     LimitReached {
         /// Maximum instances of the owner.
         limit: u32,
@@ -65,12 +64,10 @@ pub enum LaunchOutcome {
     HasInstance,
     /// The class, or the owner in the class, has reached its limit.
     ClassLimitReached {
-        /// The limit.
         limit: u32,
         /// True for the limit of the owner in the class.
         is_of_owner: bool,
     },
-    /// The owner has exceeded the launch rate limit.
     TooManyLaunches {
         /// Time until the next launch is possible.
         wait: Duration,
@@ -171,7 +168,7 @@ impl Store {
             Claim::InUse(user) => return Ok(LaunchOutcome::VolumeInUse(user)),
             Claim::TooLarge { limit_gib } => return Ok(LaunchOutcome::StorageLimitReached { limit_gib }),
         };
-        let resized = claimed.as_ref().map(|volume| volume.resized(&instance.settings));
+        let resized = claimed.as_ref().map(|volume| resized(&instance.settings, volume));
         let settings = resized.as_ref().map(StoredSettings::of).transpose()?.unwrap_or(settings);
         // The files of a volume stay in its namespace, also after a change of the class.
         let namespace = claimed.as_ref().map_or_else(|| instance.namespace.clone(), |volume| volume.namespace.clone());
@@ -190,9 +187,7 @@ impl Store {
         write.commit().await?;
         Ok(LaunchOutcome::Created(created))
     }
-}
 
-impl Store {
     /// Returns the earlier launch of this caller with this key as [`LaunchOutcome::Replayed`] or
     /// [`LaunchOutcome::KeyReused`]; `None` if the key is unused. Reads without the write lock, so a launch in progress
     /// with this key does not count yet.
@@ -363,7 +358,6 @@ pub(crate) const RESUME: &str = concat!(
 /// Outcome of a resume. Only `Resumed` writes to the database.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ResumeOutcome {
-    /// The instance is queued.
     Resumed(Instance),
     /// The row has changed since it was read: the caller must read it again.
     Changed,

@@ -57,25 +57,20 @@ impl Store {
     /// Returns the instances that may have a Workshop: starting, running, suspending, terminating, and failed ones whose deletion
     /// has not been applied to the fleet.
     pub async fn observe_with_workshop(&self) -> Result<Vec<Instance>, StoreError> {
-        let rows = query(WITH_WORKSHOP).fetch_all(&self.pool).await?;
-        Ok(rows::readable(&rows))
+        query(WITH_WORKSHOP).read_readable(&self.pool).await
     }
 
     /// Returns at most 500 undismissed failed instances whose expiry is before this time, in launch order. For an
     /// instance that was never ready, its dispatch must be before this time. Skips unreadable rows.
     pub async fn observe_old_failures(&self, before: Timestamp) -> Result<Vec<Instance>, StoreError> {
         let launched_before = earliest_uuid(before).to_string();
-        let rows =
-            query(OLD_FAILURES).bind(launched_before).bind(before.as_millisecond()).fetch_all(&self.pool).await?;
-        Ok(rows::readable(&rows))
+        query(OLD_FAILURES).bind(launched_before).bind(before.as_millisecond()).read_readable(&self.pool).await
     }
 
     /// Returns at most 500 suspended instances whose volume was last used before this time, and whose announced
     /// deletion time has passed at `now`. Skips unreadable rows.
     pub async fn observe_forgotten(&self, before: Timestamp, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
-        let forgotten = query(FORGOTTEN).bind(before.as_millisecond()).bind(now.as_millisecond());
-        let rows = forgotten.fetch_all(&self.pool).await?;
-        Ok(rows::readable(&rows))
+        query(FORGOTTEN).bind(before.as_millisecond()).bind(now.as_millisecond()).read_readable(&self.pool).await
     }
 
     /// Removes the terminated instances that ended before this time, with their idempotency keys. Returns how many.

@@ -10,21 +10,19 @@ use uuid::Uuid;
 
 use crate::error::StoreError;
 use crate::filter::push_scope;
-use crate::rows::count;
+use crate::rows::{count, unreadable};
 use crate::sql::Sql;
 use crate::store::Store;
 
 /// Launches of one template in one hour with the same time to ready.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LaunchCount {
-    /// The template.
     pub template_id: Uuid,
     /// Whole hours from `since` to the launch.
     pub hour: i64,
     /// Milliseconds from the launch, or the last resume, to ready; `None` if the instance was not ready. Rounded down to 0.1 s below 10 s,
     /// and to 1 s from 10 s on, so that the query returns fewer rows.
     pub ready_millis: Option<i64>,
-    /// Number of launches.
     pub launches: u64,
     /// Number of failed launches, dismissed or not.
     pub failures: u64,
@@ -33,14 +31,11 @@ pub struct LaunchCount {
 /// Instances of one template that have not ended, in one state, ready since the same hour.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LiveCount {
-    /// The template.
     pub template_id: Uuid,
-    /// The state.
     pub state: InstanceState,
     /// Hours from `since` to ready, truncated toward zero; negative if ready an hour or more before `since`. `None` if
     /// not ready yet.
     pub ready_hour: Option<i64>,
-    /// Number of instances.
     pub instances: u64,
 }
 
@@ -51,7 +46,6 @@ pub struct EndedCount {
     pub ready_hour: i64,
     /// Whole hours from `since` to the end.
     pub ended_hour: i64,
-    /// Number of instances.
     pub instances: u64,
 }
 
@@ -113,16 +107,10 @@ fn template_id(row: &AnyRow) -> Result<Uuid, StoreError> {
     Uuid::parse_str(text).map_err(|_| unreadable("template_id"))
 }
 
-/// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
-fn unreadable(column: &'static str) -> StoreError {
-    StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
-}
-
 /// Appends a column with the hours from `since` to a time, truncated toward zero. `from` is the SQL of this time,
 /// followed by the minus sign.
 fn push_hours(sql: &mut Sql, from: &'static str, since: Timestamp, name: &'static str) {
-    sql.push(from);
-    sql.bind(since.as_millisecond());
+    sql.push_with(from, since.as_millisecond());
     sql.push(") / 3600000 AS ");
     sql.push(name);
 }
@@ -151,8 +139,7 @@ pub(crate) fn start_times(template_id: Uuid, limit: u32) -> Sql {
         "SELECT started_at - COALESCE(dispatched_at, resumed_at, created_at) AS ready_millis FROM workshop_instances",
     );
     sql.condition_with("template_id = ", template_id.to_string());
-    sql.push(" ORDER BY instance_id DESC LIMIT ");
-    sql.bind(i64::from(limit));
+    sql.push_with(" ORDER BY instance_id DESC LIMIT ", i64::from(limit));
     sql
 }
 

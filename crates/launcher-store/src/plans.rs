@@ -204,7 +204,7 @@ async fn frequent_statements_use_their_index() {
         (observe::OLD, "workshop_instances_ended"),
         (observe::OLD_WITHDRAWN, "workshop_instances_withdrawn"),
         (templates::SETTINGS_KNOWN, SETTINGS_HASH),
-        (doctor::STATES, "workshop_instances_state"),
+        (observe::STATES, "workshop_instances_state"),
         (doctor::OLDEST, "workshop_instances_queue"),
     ] {
         planner.assert_uses(sql, index).await;
@@ -320,7 +320,7 @@ async fn class_statements_use_an_index() {
         &hands::TAKE_HAND,
         hands::MESSAGE,
         hands::DELETE_MESSAGE,
-        hands::ROLE,
+        classes::CURRENT,
         hands::OLD_HANDS,
         hands::PURGE_HANDS,
         hands::OLD_MESSAGES,

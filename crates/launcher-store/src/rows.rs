@@ -196,7 +196,6 @@ macro_rules! listed_instances {
 /// An instance with its queue position and its last use, for lists and pages.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ListedInstance {
-    /// The instance.
     pub instance: Instance,
     /// Queue position, 1 for the next to start; `None` unless queued.
     pub queue_position: Option<u32>,
@@ -216,13 +215,7 @@ impl From<Instance> for ListedInstance {
 pub struct LoggedActivity {
     /// Revision of the change. Later entries have greater revisions.
     pub activity_id: i64,
-    /// The entry.
     pub activity: Activity,
-}
-
-/// Reads a row whose only column is `instance_id`.
-pub(crate) fn instance_id(row: &AnyRow) -> Result<Uuid, StoreError> {
-    Ok(Reader::new::<Text>(row, "workshop_instances", "instance_id")?.id)
 }
 
 impl FromRow for ListedInstance {
@@ -236,14 +229,8 @@ impl FromRow for ListedInstance {
     }
 }
 
-/// Reads a row whose only column is `snapshot_id`.
-pub(crate) fn snapshot_id(row: &AnyRow) -> Result<Uuid, StoreError> {
-    Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)
-}
-
 impl FromRow for Attendance {
     fn read(row: &AnyRow) -> Result<Self, StoreError> {
-        let unreadable = |column| StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column };
         let email = EmailAddress::parse(row.try_get("owner_email")?).map_err(|_| unreadable("owner_email"))?;
         let time = |millis: i64, column| Timestamp::from_millisecond(millis).map_err(|_| unreadable(column));
         let (last_end, last_use): (Option<i64>, Option<i64>) = (row.try_get("last_end")?, row.try_get("last_use")?);
@@ -258,15 +245,15 @@ impl FromRow for Attendance {
     }
 }
 
+/// Returns the error for an unreadable column. The row counts many instances, so the error contains no identifier.
+pub(crate) fn unreadable(column: &'static str) -> StoreError {
+    StoreError::Corrupt { table: "workshop_instances", row: Uuid::nil(), column }
+}
+
 /// Reads a column with a number of rows.
 pub(crate) fn count(row: &AnyRow, column: &'static str) -> Result<u64, StoreError> {
     let count: i64 = row.try_get(column)?;
     Ok(u64::try_from(count).unwrap_or(0))
-}
-
-/// Reads rows for a loop. Skips and logs unreadable rows, so that they do not block the others.
-pub(crate) fn readable(rows: &[AnyRow]) -> Vec<Instance> {
-    rows.iter().filter_map(|row| reported(Instance::read(row))).collect()
 }
 
 /// Logs an unreadable row and returns `None`.

@@ -12,7 +12,7 @@ use crate::filter::{Page, push_page_of_owner, push_scope};
 use crate::rows;
 use crate::sql::{Sql, query};
 use crate::store::Store;
-use crate::table::{FromRow, Record};
+use crate::table::{Reader, Record, Text};
 
 /// Maximum rows that one call handles for a loop.
 const PORTION: i64 = 500;
@@ -47,13 +47,13 @@ const REMOVE: &str = "DELETE FROM snapshots WHERE snapshot_id = $1 AND deleted_a
 impl Store {
     /// Returns the terminating instances with a snapshot, at most 500. Skips unreadable rows.
     pub async fn snapshot_ending(&self) -> Result<Vec<Instance>, StoreError> {
-        Ok(rows::readable(&query(ENDING).fetch_all(&self.pool).await?))
+        query(ENDING).read_readable(&self.pool).await
     }
 
     /// Returns the running instances with a planned snapshot that expired at this time or earlier, at most 500. Skips
     /// unreadable rows.
     pub async fn snapshot_overdue(&self, now: Timestamp) -> Result<Vec<Instance>, StoreError> {
-        Ok(rows::readable(&query(OVERDUE).bind(now.as_millisecond()).fetch_all(&self.pool).await?))
+        query(OVERDUE).bind(now.as_millisecond()).read_readable(&self.pool).await
     }
 
     /// Returns the size of a complete snapshot, in bytes, even if its deletion is decided; `None` if there is none.
@@ -121,9 +121,9 @@ impl Store {
     /// [`StoreError`]. The decisions before the error stay.
     pub async fn purge_old_snapshots(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
         let old = query(OLD).bind(before.as_millisecond()).bind(now.as_millisecond()).bind(PORTION);
-        let old = old.fetch_all(&self.pool).await?;
+        let old: Vec<Snapshot> = old.read_readable(&self.pool).await?;
         let mut deleted = 0;
-        for snapshot in old.iter().filter_map(|row| rows::reported(Snapshot::read(row))) {
+        for snapshot in old {
             // Another launcher may have announced a later time since the list.
             deleted += u64::from(self.mark(snapshot.snapshot_id, Act { actor_email: None, at: now }, now).await?);
         }
@@ -145,7 +145,7 @@ impl Store {
     /// Returns the snapshots whose deletion is decided, at most 500, in random order.
     pub async fn purge_snapshots(&self) -> Result<Vec<Uuid>, StoreError> {
         let rows = query(DELETED).bind(PORTION).fetch_all(&self.pool).await?;
-        rows.iter().map(rows::snapshot_id).collect()
+        rows.iter().map(|row| Ok(Reader::new::<Text>(row, "snapshots", "snapshot_id")?.id)).collect()
     }
 
     /// Removes the row of a snapshot whose object is deleted.

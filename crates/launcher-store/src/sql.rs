@@ -10,6 +10,7 @@ use tokio::time::timeout;
 
 use crate::driver::STATEMENT_TIMEOUT;
 use crate::error::{StoreError, timeout_error};
+use crate::rows::reported;
 use crate::table::FromRow;
 
 /// Returns a statement with constant text.
@@ -58,12 +59,19 @@ impl Statement {
         self.fetch_optional(on).await?.as_ref().map(T::read).transpose()
     }
 
-    /// Runs the statement and reads all rows.
     pub(crate) async fn read_all<'c, T: FromRow>(
         self,
         on: impl Executor<'c, Database = Any>,
     ) -> Result<Vec<T>, StoreError> {
         self.fetch_all(on).await?.iter().map(T::read).collect()
+    }
+
+    /// Runs the statement and reads all rows for a loop. Skips and logs unreadable rows, so that they do not block the others.
+    pub(crate) async fn read_readable<'c, T: FromRow>(
+        self,
+        on: impl Executor<'c, Database = Any>,
+    ) -> Result<Vec<T>, StoreError> {
+        Ok(self.fetch_all(on).await?.iter().filter_map(|row| reported(T::read(row))).collect())
     }
 }
 
@@ -87,6 +95,12 @@ impl Sql {
 
     pub(crate) fn push(&mut self, text: &'static str) {
         self.text.push_str(text);
+    }
+
+    /// Appends a text that ends with a placeholder, and binds its value.
+    pub(crate) fn push_with<'v>(&mut self, text: &'static str, value: impl Encode<'v, Any> + Type<Any>) {
+        self.push(text);
+        self.bind(value);
     }
 
     /// Appends a placeholder and binds its value.

@@ -124,7 +124,6 @@ impl Store {
 }
 
 impl WriteTransaction {
-    /// Returns the connection that statements run on.
     pub(crate) fn connection(&mut self) -> &mut AnyConnection {
         &mut self.transaction
     }
@@ -136,7 +135,6 @@ impl WriteTransaction {
         Ok(row.try_get(0)?)
     }
 
-    /// Commits the transaction.
     pub(crate) async fn commit(self) -> Result<(), StoreError> {
         in_time(self.transaction.commit()).await
     }

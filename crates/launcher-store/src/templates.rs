@@ -15,9 +15,7 @@ use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::Record;
 
-static INSERT: LazyLock<String> = LazyLock::new(|| {
-    format!("{} ON CONFLICT (template_id) DO NOTHING RETURNING template_id", Template::TABLE.insert())
-});
+pub(crate) static INSERT: LazyLock<String> = LazyLock::new(|| Template::TABLE.insert());
 pub(crate) const BY_ID: &str = templates!(" WHERE template_id = $1");
 pub(crate) const BY_SLUG: &str = templates!(" WHERE class_id = '' AND slug = $1");
 const SLUG_HOLDER: &str = "SELECT template_id FROM workshop_templates WHERE slug = $1 AND class_id = $2";
@@ -59,10 +57,7 @@ impl Store {
             return Ok(false);
         }
         write.check_slug(template).await?;
-        let row = template.bind_all(query(&INSERT))?.fetch_optional(write.connection()).await?;
-        if row.is_none() {
-            return Ok(false);
-        }
+        template.bind_all(query(&INSERT))?.execute(write.connection()).await?;
         write.log_activity(revision, &Activity::of_new_template(template, actor)).await?;
         write.commit().await?;
         Ok(true)
@@ -164,12 +159,10 @@ pub(crate) fn list(class_id: Option<Uuid>, with_hidden: bool, page: &Page) -> Sq
             "(created_at, template_id) < (SELECT created_at, template_id FROM workshop_templates WHERE template_id = ",
             after.to_string(),
         );
-        sql.push(" AND class_id = ");
-        sql.bind(class_text(class_id));
+        sql.push_with(" AND class_id = ", class_text(class_id));
         sql.push(")");
     }
-    sql.push(" ORDER BY created_at DESC, template_id DESC LIMIT ");
-    sql.bind(i64::from(page.limit));
+    sql.push_with(" ORDER BY created_at DESC, template_id DESC LIMIT ", i64::from(page.limit));
     sql
 }
 

@@ -21,7 +21,8 @@ use crate::sql::{Sql, query};
 use crate::store::{Store, WriteTransaction};
 use crate::table::{FromRow, Record, Stored};
 
-/// The instance that uses a volume. Its condition is that of the index `workshop_instances_volume`.
+/// The instance that uses a volume, which further conditions may follow. Its own condition is that of the index
+/// `workshop_instances_volume`.
 macro_rules! used_by {
     ($columns:literal, $volume:literal) => {
         concat!(
@@ -58,28 +59,25 @@ pub(crate) const KEEP: &str =
 pub(crate) const DELETED: &str =
     "SELECT name, namespace FROM volumes WHERE deleted_at IS NOT NULL ORDER BY random() LIMIT $1";
 /// A suspended instance holds its volume, but does not use it. Without the other states, SQLite would not use the index.
-pub(crate) const TOUCH: &str = "UPDATE volumes SET last_used_at = $1 WHERE deleted_at IS NULL AND last_used_at < $2 \
-     AND EXISTS (SELECT 1 FROM workshop_instances AS used WHERE used.volume = volumes.name \
-     AND used.volume IS NOT NULL AND used.state IN \
-     ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating') AND used.state <> 'suspended')";
+pub(crate) const TOUCH: &str = concat!(
+    "UPDATE volumes SET last_used_at = $1 WHERE deleted_at IS NULL AND last_used_at < $2 AND EXISTS (",
+    used_by!("1", "volumes.name AND used.state <> 'suspended'"),
+    ")"
+);
 
 /// A volume, and the instance that uses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedVolume {
-    /// The volume.
     pub volume: Volume,
     /// The instance that uses the volume; `None` if none does.
     pub used_by: Option<VolumeUser>,
 }
 
-/// Outcome of the deletion of a volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VolumeDeletion {
     /// The deletion is decided: launches do not use the volume any more.
     Decided,
-    /// The caller has no such volume.
     NotFound,
-    /// An instance uses the volume.
     InUse(VolumeUser),
 }
 
@@ -149,10 +147,10 @@ impl Store {
     /// [`StoreError`]. The decisions before the error stay.
     pub async fn purge_unused_volumes(&self, before: Timestamp, now: Timestamp) -> Result<u64, StoreError> {
         let unused = query(UNUSED).bind(before.as_millisecond()).bind(now.as_millisecond()).bind(PORTION);
-        let unused = unused.fetch_all(&self.pool).await?;
+        let unused: Vec<Volume> = unused.read_readable(&self.pool).await?;
         let act = Act { actor_email: None, at: now };
         let mut deleted = 0;
-        for volume in unused.iter().filter_map(|row| rows::reported(Volume::read(row))) {
+        for volume in unused {
             // Another launcher may have changed the row since the list.
             let is_over = |volume: &Volume| volume.kept_until.is_some_and(|announced| announced < now);
             let is_unused = |volume: &Volume| volume.last_used_at < before && is_over(volume);
@@ -232,52 +230,42 @@ impl FromRow for ListedVolume {
     }
 }
 
-const CLAIM: &str = "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 \
-                     AND deleted_at IS NULL RETURNING name, namespace, size";
+const CLAIM: &str = concat!(
+    "UPDATE volumes SET last_used_at = $1 WHERE owner_email = $2 AND template_id = $3 AND deleted_at IS NULL RETURNING ",
+    volumes!(columns)
+);
 static INSERT: LazyLock<String> = LazyLock::new(|| Volume::TABLE.insert());
 
 pub(crate) const USED_BY: &str = used_by!("used.k8s_name, used.state", "$1");
 /// Another instance than `$2` that uses a volume.
-pub(crate) const USED_BY_OTHER: &str = "SELECT used.k8s_name, used.state FROM workshop_instances AS used \
-     WHERE used.volume = $1 AND used.k8s_name <> $2 AND used.volume IS NOT NULL AND used.state IN \
-     ('queued', 'starting', 'running', 'suspending', 'suspended', 'terminating') LIMIT 1";
+pub(crate) const USED_BY_OTHER: &str = used_by!("used.k8s_name, used.state", "$1 AND used.k8s_name <> $2");
 const USE_AGAIN: &str = "UPDATE volumes SET last_used_at = $1 WHERE name = $2 AND deleted_at IS NULL";
 
 const SIZES: &str = "SELECT size FROM volumes WHERE owner_email = $1 AND deleted_at IS NULL";
 
 pub(crate) enum Claim {
     /// The instance may use this volume; `None` if its template has no storage.
-    Claimed(Option<ClaimedVolume>),
-    /// Another instance uses the volume.
+    Claimed(Option<Volume>),
     InUse(VolumeUser),
     /// A new volume would exceed the owner's limit.
-    TooLarge { limit_gib: u32 },
+    TooLarge {
+        limit_gib: u32,
+    },
 }
 
-/// Volume that a new instance uses.
-pub(crate) struct ClaimedVolume {
-    pub(crate) name: String,
-    pub(crate) namespace: Option<String>,
-    /// Size at the creation of the row. A template may have got another one since.
-    size: String,
-}
-
-impl ClaimedVolume {
-    /// Returns the settings of an instance with the size of its volume. The fleet may create the volume only now, and the
-    /// limit of the owner counts this size.
-    pub(crate) fn resized(&self, settings: &TemplateSettings) -> TemplateSettings {
-        let mut settings = settings.clone();
-        if let (Some(storage), Ok(size)) = (&mut settings.storage, Quantity::parse(&self.size)) {
-            storage.size = size;
-        }
-        settings
+/// Returns the settings of an instance with the size of its volume, which the template may have changed since. The fleet may
+/// create the volume only now, and the limit of the owner counts this size.
+pub(crate) fn resized(settings: &TemplateSettings, volume: &Volume) -> TemplateSettings {
+    let mut settings = settings.clone();
+    if let (Some(storage), Ok(size)) = (&mut settings.storage, Quantity::parse(&volume.size)) {
+        storage.size = size;
     }
+    settings
 }
 
 /// The instance that uses a volume.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VolumeUser {
-    /// Name of the instance.
     pub k8s_name: String,
     /// True if the instance is suspended: it holds the volume until it is resumed or ended.
     pub is_suspended: bool,
@@ -308,12 +296,7 @@ impl WriteTransaction {
         let owner = instance.owner_email.as_str();
         let claim = query(CLAIM).bind(instance.created_at.as_millisecond()).bind(owner.to_owned());
         let claim = claim.bind(template_id.encode()?);
-        if let Some(row) = claim.fetch_optional(self.connection()).await? {
-            let claimed = ClaimedVolume {
-                name: row.try_get("name")?,
-                namespace: row.try_get("namespace")?,
-                size: row.try_get("size")?,
-            };
+        if let Some(claimed) = claim.read_optional::<Volume>(self.connection()).await? {
             return Ok(match self.volume_used_by(&claimed.name).await? {
                 Some(user) => Claim::InUse(user),
                 None => Claim::Claimed(Some(claimed)),
@@ -337,8 +320,7 @@ impl WriteTransaction {
             kept_until: Some(Timestamp::UNIX_EPOCH),
         };
         volume.bind_all(query(&INSERT))?.execute(self.connection()).await?;
-        let Volume { name, namespace, size, .. } = volume;
-        Ok(Claim::Claimed(Some(ClaimedVolume { name, namespace, size })))
+        Ok(Claim::Claimed(Some(volume)))
     }
 
     /// Returns the total size of the owner's volumes. A volume counts until its deletion is decided.

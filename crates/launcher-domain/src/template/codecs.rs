@@ -196,7 +196,6 @@ impl Codec for Description {
     }
 }
 
-/// Port of an app.
 pub(crate) enum Port {}
 
 impl Codec for Port {
@@ -289,7 +288,6 @@ impl Codec for Command {
     }
 }
 
-/// Environment variables.
 pub(crate) enum Environment {}
 
 impl Codec for Environment {
@@ -352,13 +350,10 @@ integer_codec! {
     Seconds in SECONDS, Duration, 7200
 }
 
-/// An amount of CPU.
 pub(crate) enum Cpu {}
 
-/// An amount of memory.
 pub(crate) enum Memory {}
 
-/// Size of a volume.
 pub(crate) enum VolumeSize {}
 
 impl Codec for Cpu {
@@ -470,7 +465,6 @@ impl Codec for PodTemplate {
     }
 }
 
-/// A number.
 pub(crate) enum AnyNumber {}
 
 impl Codec for AnyNumber {

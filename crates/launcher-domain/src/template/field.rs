@@ -34,7 +34,7 @@ impl FieldError {
     /// Returns the key of the rule for translators: `field-rule-<code>`, with the rule's arguments.
     #[must_use]
     pub fn key(&self) -> TextKey {
-        TextKey::of("field-rule", &self.rule.coded())
+        self.rule.key()
     }
 }
 
@@ -68,6 +68,11 @@ impl Errors {
         self.0.iter().any(is_at)
     }
 
+    /// Returns the value that was read, or all errors.
+    pub(crate) fn outcome<T>(self, read: Option<T>) -> Result<T, Vec<FieldError>> {
+        read.filter(|_| self.0.is_empty()).ok_or(self.0)
+    }
+
     /// Reports a value of the wrong JSON type. Returns `None`.
     pub(crate) fn wrong_type<T>(&mut self, at: &str, rule: FieldRule) -> Option<T> {
         self.add(at, rule);
@@ -86,7 +91,6 @@ pub enum Audience {
 
 /// Rule of a value: reads and checks it, and describes it.
 pub(crate) trait Codec {
-    /// Type of the value.
     type Value;
 
     /// Reads a value, and reports its errors at `at`, a JSON pointer. After an error, the result is meaningless: it only
@@ -118,12 +122,10 @@ impl Codec for bool {
     }
 }
 
-/// Reads a text.
 pub(crate) fn text<'j>(json: &'j Value, at: &str, errors: &mut Errors) -> Option<&'j str> {
     json.as_str().or_else(|| errors.wrong_type(at, FieldRule::Text))
 }
 
-/// Reads an integer.
 pub(crate) fn integer(json: &Value, at: &str, errors: &mut Errors) -> Option<i64> {
     json.as_i64().or_else(|| errors.wrong_type(at, FieldRule::Integer))
 }

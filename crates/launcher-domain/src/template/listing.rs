@@ -33,7 +33,6 @@ json_object! {
     }
 }
 
-/// The slug of a link.
 pub(crate) enum Slug {}
 
 impl Codec for Slug {
@@ -109,13 +108,11 @@ pub fn slug_of(name: &str) -> Option<String> {
 }
 
 text_codec! {
-    /// A tag.
     Tag, { "type": "string", "minLength": 1, "maxLength": MAX_TAG,
            "pattern": LINE },
     Tag if not |tag| (1..=MAX_TAG).contains(&tag.chars().count()) && !tag.contains(TAG_SEPARATORS) && !has_invisible(tag)
 }
 
-/// The tags of a template.
 enum Tags {}
 
 impl Codec for Tags {

@@ -72,14 +72,12 @@ json_object! {
 }
 
 text_codec! {
-    /// A prefix of repositories.
     Prefix, { "type": "string", "maxLength": 2048, "pattern": "^[Hh][Tt][Tt][Pp][Ss]://[^@#?\\\\]+$",
               "examples": ["https://git.example.org/statistics/"] },
     MaterialPrefix if not |prefix| SourceUrl::parse(prefix).is_some_and(|url| url.is_https() && url.is_plain())
 }
 
 list_codec! {
-    /// The prefixes of repositories.
     Prefixes of Prefix, MAX_PREFIXES, MaterialPrefixCount
 }
 
@@ -132,7 +130,6 @@ impl Material {
     }
 }
 
-/// The sources of course material.
 enum Sources {}
 
 impl Codec for Sources {

@@ -68,7 +68,6 @@ json_object! {
 }
 
 text_codec! {
-    /// Help text.
     Help, { "type": "string", "maxLength": MAX_HELP },
     ParameterHelp if not |help| help.chars().count() <= MAX_HELP && !has_invisible(help)
 }
@@ -123,7 +122,6 @@ impl Codec for Length {
     }
 }
 
-/// The parameters of a template.
 pub(super) enum Parameters {}
 
 impl Codec for Parameters {
@@ -133,8 +131,7 @@ impl Codec for Parameters {
         let is_short = json.as_array().is_none_or(|parameters| parameters.len() <= MAX_PARAMETERS);
         errors.check(is_short, at, FieldRule::ParameterCount);
         let first = json.as_array().map(|parameters| parameters.iter().take(MAX_PARAMETERS).map(filled).collect());
-        let parameters = items::<Parameter>(first.as_ref().unwrap_or(json), at, errors)?;
-        Some(parameters)
+        items::<Parameter>(first.as_ref().unwrap_or(json), at, errors)
     }
 
     fn schema(audience: Audience) -> Value {

@@ -36,41 +36,26 @@ impl FieldRule {
 coded_texts! {
     /// Rule that a field of a request body breaks.
     #[derive(Debug, Clone, PartialEq, Eq)]
-    pub enum FieldRule {
-        /// The name is empty, too long, or has invisible characters.
+    pub enum FieldRule as "field-rule" {
         Name = "name", "1 to 80 characters on one line, without invisible characters";
-        /// The description is too long or contains NUL.
         Description = "description", "at most 4,000 characters, without NUL";
-        /// The image reference is empty, too long, or has other characters.
         Image = "image", "an image reference of 1 to 255 characters, as in quay.io/jupyter/base-notebook:latest";
-        /// The app type has no default port.
         PortRequired = "port-required", "required for app_type custom: the port that the app listens on";
-        /// The sidecar listens on this port.
         PortReserved = "port-reserved", "8080 and 8081 are the sidecar's; let the app listen on another port";
-        /// The port is out of range.
         PortRange = "port-range", "1 to 65535";
-        /// The start path is not a path of the app.
         StartPath = "start-path",
             "a path of the app that begins with one slash, without spaces, as in /vnc.html?autoconnect=1";
         /// The command or the arguments have too many words.
         WordCount = "word-count", "at most 64 words";
-        /// A word is too long or contains NUL.
         Word = "word", "at most 4,096 bytes, without NUL";
-        /// The environment has too many variables.
         VariableCount = "variable-count", "at most 64 variables";
-        /// The name of a variable is not an identifier.
         VariableName = "variable-name",
             "a variable's name has letters, digits and _, and does not start with a digit";
-        /// The service sets this variable.
         VariableReserved = "variable-reserved",
             "DISABLE_AUTH and SERVICE_… are set by the service; choose another name";
-        /// The value of a variable is too long or contains NUL.
         VariableValue = "variable-value", "a variable's value has at most 32 KiB, without NUL";
-        /// A duration is out of range.
         Duration = "duration", "60 to 2592000 seconds (one minute to 30 days)";
-        /// The maximum lifetime is shorter than the lifetime.
         MaxLifetimeTooShort = "max-lifetime-too-short", "at least the lifetime (lifetime_seconds)";
-        /// The extension exceeds the maximum lifetime.
         ExtensionTooLong = "extension-too-long", "at most the maximum lifetime (max_lifetime_seconds)";
         /// A quantity of CPU or memory is unreadable. `text` is its text in quotation marks.
         Quantity { text } = "quantity",
@@ -78,206 +63,130 @@ coded_texts! {
         /// The amount of memory is too small for any app. `text` is its text in quotation marks.
         MemoryTooSmall { text } = "memory-too-small",
             "{text} is less than 1Mi: for memory, write for example 512Mi or 2Gi; m means thousandths of a byte";
-        /// The CPU request exceeds the CPU limit.
         CpuRequestTooLarge = "cpu-request-too-large", "at most the maximum CPU (cpu_limit)";
-        /// The memory request exceeds the memory limit.
         MemoryRequestTooLarge = "memory-request-too-large", "at most the maximum memory (memory_limit)";
         /// The size of the storage is unreadable or too small. `text` is its text in quotation marks.
         StorageSize { text } = "storage-size",
             "{text} is not a size of at least 1Mi: write for example 500Mi or 5Gi";
-        /// The mount path of the storage is not usable.
         StoragePath = "storage-path",
             "a directory such as /home/jovyan, without colons, commas and .., and outside of /etc, /tmp and the like";
-        /// The app type has no default path for the storage.
         StoragePathRequired = "storage-path-required",
             "required for app_type custom: the directory in which the app stores the user's files";
-        /// The snapshot of a launch belongs to another template.
         SnapshotOfOtherTemplate = "snapshot-of-other-template",
             "these files are from another template: launch the template in the snapshot's template_id";
-        /// The template of a launch with a snapshot keeps files.
         SnapshotWithVolume = "snapshot-with-volume",
             "this template keeps files now, and an earlier archive would mix with them: launch without it, and upload the files";
-        /// The template of a launch with a snapshot has no directory that the fleet can place files in.
         SnapshotWithoutDirectory = "snapshot-without-directory",
             "on a cluster, the template needs a directory whose files survive a crash of the app: launch without it, and upload the files";
-        /// The course material has no source, or too many.
         MaterialSourceCount = "material-source-count", "1 to 5 sources; none only if links can name a repository";
-        /// The URL of a source is malformed.
         MaterialUrl = "material-url",
             "an address that begins with http:// or https://, without a user, as in https://git.example.org/statistics/101.git";
-        /// The reference of a repository is malformed.
         MaterialReference = "material-reference", "a branch, a tag or a full commit id, as in main";
         /// An archive has a reference.
         MaterialOnlyGit = "material-only-git", "only for a git repository; leave it empty for an archive";
         /// A repository has a SHA-256.
         MaterialOnlyArchive = "material-only-archive", "only for an archive; leave it empty for a git repository";
-        /// The SHA-256 of an archive is absent or malformed.
         MaterialSha256 = "material-sha256",
             "required for an archive: 64 hexadecimal digits, which the command sha256sum prints";
-        /// The folder inside of a source is malformed.
         MaterialFolder = "material-folder", "a relative path inside of the source, without .., as in week1/data";
-        /// The name of a secret is malformed.
         MaterialSecret = "material-secret",
             "the name of a secret, not a password: 1 to 63 characters a-z, 0-9 and hyphens, as in statistics";
-        /// A source with a secret has no encrypted connection.
         MaterialSecretHttps = "material-secret-https", "the address must begin with https:// because the source has a secret";
-        /// A source with a secret is to be checked.
         MaterialSecretUnchecked = "material-secret-unchecked",
             "a source with a secret cannot be checked: save the template and try it";
-        /// The name of the directory is malformed.
         MaterialTarget = "material-target",
             "1 to 64 letters, digits, dots, hyphens and underscores, not beginning with a dot, as in statistics-101";
-        /// Two sources have the same directory.
         MaterialTargetRepeated { target } = "material-target-repeated", "the directory {target} is given twice";
-        /// The app type has no default directory for the course material.
         MaterialDirectoryRequired = "material-directory-required",
             "required for app_type custom without storage: the directory of the app that gets the files";
-        /// The directory of the course material differs from the path of the storage.
         MaterialDirectoryOfStorage = "material-directory-of-storage",
             "with storage, the files are at the path of the storage: leave the directory empty";
-        /// Too many prefixes of repositories.
         MaterialPrefixCount = "material-prefix-count", "at most 10 addresses";
-        /// A prefix of repositories is malformed.
         MaterialPrefix = "material-prefix",
             "the beginning of an address with https://, without a query and .., as in https://git.example.org/statistics/";
-        /// The template does not allow the repository that a launch names.
         RepositoryNotAllowed = "repository-not-allowed",
             "the template does not allow a repository at this address: ask your teacher for another link";
-        /// The template has too many parameters.
         ParameterCount = "parameter-count", "at most 10 parameters";
-        /// The service sets the variable of a parameter.
         ParameterReserved { name } = "parameter-reserved", "{name} is set by the service; choose another name";
-        /// The variable of a parameter is also in the field `env`.
         ParameterInEnv { name } = "parameter-in-env", "{name} is also in env: remove one of them";
-        /// Two parameters have the same name.
         ParameterRepeated { name } = "parameter-repeated", "the parameter {name} is given twice";
-        /// The help text of a parameter is too long, or has invisible characters.
         ParameterHelp = "parameter-help", "at most 300 characters on one line, without invisible characters";
-        /// A field of a parameter does not belong to its kind.
         ParameterField { kind } = "parameter-field", "not possible for a parameter of the kind {kind}";
-        /// The list of choices is too short or too long, or a choice is invalid.
         ParameterChoices = "parameter-choices", "2 to 50 different choices, each of 1 to 200 characters on one line";
         /// The maximum length of a parameter is out of range.
         ParameterLength = "parameter-length", "1 to 1000";
         /// The maximum of a parameter is less than its minimum.
         ParameterRange = "parameter-range", "at least min";
-        /// A launch gives a value for a parameter that the template does not have.
         ParameterUnknown { name } = "parameter-unknown", "the template has no parameter {name}";
-        /// A launch lacks the value of a required parameter.
         ParameterRequired = "parameter-required", "a value is required";
-        /// The value of a parameter has several lines or control characters.
         ParameterLine = "parameter-line", "one line, without control characters";
-        /// The value of a parameter is too long.
         ParameterTooLong { max } = "parameter-too-long", "at most {max} characters";
-        /// The value of a parameter is none of the choices.
         ParameterChoice = "parameter-choice", "one of the choices of the template";
-        /// The value of a parameter is not a number.
         ParameterNumber = "parameter-number", "a number such as 12 or 0.5";
-        /// The value of a parameter is not a whole number.
         ParameterInteger = "parameter-integer", "a whole number such as 12";
-        /// The value of a parameter is too small.
         ParameterMin { min } = "parameter-min", "at least {min}";
-        /// The value of a parameter is too large.
         ParameterMax { max } = "parameter-max", "at most {max}";
-        /// The pod template is too large.
         PodTemplateSize = "pod-template-size", "at most 32 KiB as JSON, without NUL";
         /// A pod template has a field that a template cannot set. `fields` lists the fields that it can set there.
         PodTemplateField { fields } = "pod-template-field",
             "a template cannot set this field. It can set here: {fields}";
-        /// A name in a pod template belongs to the launcher.
         PodTemplateReserved { name } = "pod-template-reserved", "{name} is reserved for the launcher";
         /// The policy of the installation does not allow a pod template to use this. `entry` is the missing entry.
         PodTemplateForbidden { entry } = "pod-template-forbidden",
             "needs the entry {entry} in SERVICE_POD_TEMPLATE_ALLOW, which an administrator of the installation sets";
-        /// A list of a pod template has two entries with one name.
         PodTemplateRepeated { name } = "pod-template-repeated", "{name} is given twice";
-        /// A variable of a pod template is also in the field `env`.
         PodTemplateVariable { name } = "pod-template-variable", "{name} is also in env: remove one of them";
-        /// A pod template names a container that does not exist.
         PodTemplateContainer = "pod-template-container",
             "app is the only container of a template. Write programs that run before it in initContainers";
-        /// A volume mount names a volume that the pod template does not declare.
         PodTemplateVolume { name } = "pod-template-volume", "spec.volumes has no volume {name}";
         /// An entry of a pod template has no source, or more than one. `sources` lists the supported ones.
         PodTemplateSource { sources } = "pod-template-source", "exactly one of: {sources}";
-        /// A name in a pod template is not a DNS label.
         PodTemplateName = "pod-template-name",
             "1 to 63 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends";
-        /// A mount path of a pod template is relative, or has a colon or `..`.
         PodTemplatePath = "pod-template-path", "a path that begins with /, without a colon and without ..";
-        /// A pod template sets the CPU or the memory of the app.
         PodTemplateResource { name } = "pod-template-resource", "set {name} in the template's field resources instead";
-        /// The template has too many tags.
         TagCount = "tag-count", "at most 8 tags";
-        /// A tag is empty, too long, or has invisible characters.
         Tag = "tag", "1 to 30 characters on one line, without commas and invisible characters";
         /// A tag equals an earlier one, regardless of case.
         TagRepeated { tag } = "tag-repeated", "the tag {tag} is given twice";
-        /// The slug has other characters, or is too short or too long.
         Slug = "slug",
             "2 to 40 characters: a-z, 0-9 and hyphens, with a letter or a digit at both ends, as in statistics-101";
-        /// Another template has the slug.
         SlugTaken { slug } = "slug-taken", "another template has the slug {slug}; choose another one";
-        /// Another class has the slug.
         ClassSlugTaken { slug } = "class-slug-taken", "another class has the slug {slug}; choose another one";
-        /// The number of workshops is out of range.
         WorkshopCount = "workshop-count", "1 to 10000 workshops";
-        /// The weight of a class in the queue is out of range.
         QueueWeight = "queue-weight", "1 to 10";
-        /// A day is malformed.
         Day = "day", "a day, as in 2026-09-30";
-        /// The last day of a class is before its first one.
         DayBeforeFirst = "day-before-first", "at the earliest the first day (starts_on)";
-        /// A class would have too many members.
         MemberCount = "member-count", "a class has at most 1000 members";
-        /// The number of seats of a join link is out of range.
         SeatCount = "seat-count", "1 to 1000 people";
-        /// The domain of a join link is malformed.
         MailDomain = "mail-domain", "a domain of e-mail addresses, as in example.org";
-        /// A file has too many templates of a class.
         TemplateCount = "template-count", "a file has at most 200 templates";
-        /// The request would leave a class without a teacher.
         LastTeacher = "last-teacher", "a class needs a teacher: make another member a teacher first";
-        /// The text of a message to a class is empty or too long, or has invisible characters.
         ClassMessage = "class-message", "1 to 500 characters, without invisible characters";
-        /// A template of a class uses the volume that all templates of a person share.
         ClassHome = "class-home",
             "a class cannot use the home directory that its members have in other workshops: choose kept or workshop";
         /// A class does not allow the image of a template. `images` lists the allowed ones.
         ImageNotAllowed { images } = "image-not-allowed", "this class allows only these images: {images}";
         /// A class does not allow the resources of a template. `sizes` lists the allowed sizes.
         SizeNotAllowed { sizes } = "size-not-allowed", "this class allows only these sizes: {sizes}";
-        /// An image of a policy is malformed.
         ImagePattern = "image-pattern",
             "an image as in quay.io/jupyter/base-notebook, or the beginning of images as in quay.io/jupyter/*";
         /// The launcher has no size with this name. `sizes` lists those that it has.
         SizeUnknown { sizes } = "size-unknown", "is not a size of this launcher; the sizes are: {sizes}";
-        /// A list of a policy is too long.
         PolicyCount = "policy-count", "at most 50 entries";
-        /// The creator of a class has too many.
         ClassCount { limit } = "class-count",
             "you may have {limit} classes that are not over: end one in its settings, or ask an administrator";
-        /// A teacher sets a field that only admins set.
         OnlyAdmins = "only-admins", "only an administrator can set this: ask one, or leave it empty";
-        /// A list of addresses is no list.
         Addresses = "addresses", "a list of e-mail addresses";
-        /// An address is malformed.
         Address = "address", "an e-mail address, as in alice@example.org";
-        /// A value must be a JSON object.
         Object = "object", "must be an object";
-        /// A value must be a JSON string.
         Text = "type-text", "must be a string";
-        /// A value must be an integer.
         Integer = "type-integer", "must be a whole number";
-        /// A value must be a number.
         Number = "type-number", "must be a number";
-        /// A value must be a JSON array.
         List = "type-list", "must be an array";
-        /// A value must be a JSON boolean.
         Boolean = "type-boolean", "must be true or false";
         /// A value is none of these. `choices` lists the valid ones.
         Choice { choices } = "choice", "must be one of: {choices}";
-        /// A required field is absent.
         FieldMissing = "field-missing", "is required, and missing";
         /// A field does not exist. `fields` lists those that do.
         FieldUnknown { fields } = "field-unknown", "is not a field here; the fields are: {fields}";
@@ -286,7 +195,6 @@ coded_texts! {
         /// The first word of a command has white space. `word` is this word, and `words` the same as several words, as JSON.
         CommandUnsplit { word, words } = "command-unsplit",
             "names one program with spaces in its name: {word}. Write its words separately: {words}";
-        /// A read-only field differs from its current value.
         ReadOnly = "read-only",
             "is read-only and differs from the current value: omit it, or read the template again";
         /// A query parameter or a header is wrong. `message` is an English sentence.

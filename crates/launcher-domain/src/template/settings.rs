@@ -45,7 +45,8 @@ impl Resources {
     #[must_use]
     pub fn of_json(json: &Value) -> Option<Self> {
         let mut errors = Errors::default();
-        <Self as Codec>::read(json, "", &mut errors).filter(|_| errors.0.is_empty())
+        let resources = <Self as Codec>::read(json, "", &mut errors);
+        errors.outcome(resources).ok()
     }
 
     /// True if all resources are equal in value.
@@ -328,6 +329,20 @@ pub struct Template {
 }
 
 impl Template {
+    /// Returns a new template with this content.
+    #[must_use]
+    pub fn new(
+        template_id: Uuid,
+        class_id: Option<Uuid>,
+        content: TemplateContent,
+        created_by: EmailAddress,
+        at: Timestamp,
+    ) -> Self {
+        let TemplateContent { settings, listing, active } = content;
+        let (created_at, updated_at) = (at, at);
+        Self { template_id, class_id, settings, listing, active, version: 1, created_by, created_at, updated_at }
+    }
+
     /// Returns the icon: the chosen one, or the one of the kind of app.
     #[must_use]
     pub fn icon(&self) -> Icon {

@@ -95,20 +95,10 @@ impl Default for Sizes {
     }
 }
 
-impl<'s> IntoIterator for &'s Sizes {
-    type Item = &'s Size;
-    type IntoIter = std::slice::Iter<'s, Size>;
-
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 /// What templates may use, from the settings of the installation.
 #[derive(Debug, Clone, Default)]
 pub struct TemplatePolicy {
     /// Names that pod templates may use.
     pub pod_templates: super::pod_template::PodTemplatePolicy,
-    /// Sizes of workshops.
     pub sizes: Sizes,
 }

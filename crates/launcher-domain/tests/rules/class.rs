@@ -37,10 +37,24 @@ fn each_role_may_do_what_it_lists() {
         AnswerHands, Edit, End, Extend, Launch, LaunchForMembers, ManageMembers, ManageTemplates, RaiseHand, Read,
         SendMessage, Watch,
     };
+    let all = [
+        Read,
+        Launch,
+        Watch,
+        RaiseHand,
+        AnswerHands,
+        Extend,
+        End,
+        LaunchForMembers,
+        ManageTemplates,
+        ManageMembers,
+        SendMessage,
+        Edit,
+    ];
     let student = vec![Read, Launch, RaiseHand];
     let assistant = vec![Read, Launch, Watch, AnswerHands, Extend];
     // Only students ask for help.
-    let teacher: Vec<_> = ClassAction::ALL.into_iter().filter(|action| *action != RaiseHand).collect();
+    let teacher: Vec<_> = all.into_iter().filter(|action| *action != RaiseHand).collect();
     assert!(
         [End, LaunchForMembers, ManageTemplates, ManageMembers, SendMessage, Edit]
             .iter()
@@ -50,7 +64,7 @@ fn each_role_may_do_what_it_lists() {
         [(ClassRole::Student, student), (ClassRole::Assistant, assistant), (ClassRole::Teacher, teacher.clone())]
     {
         let access = access("alice@example.org", Some(role)).unwrap();
-        let granted: Vec<_> = ClassAction::ALL.into_iter().filter(|action| access.allows(*action)).collect();
+        let granted: Vec<_> = all.into_iter().filter(|action| access.allows(*action)).collect();
         assert_eq!(granted, allowed, "{role:?}");
     }
     for role in [None, Some(ClassRole::Student)] {

@@ -44,7 +44,7 @@ impl World {
 
     async fn export(&self, class: &Class) -> String {
         let access = self.launcher.class(&caller("admin"), &class.class_id.to_string()).await.unwrap();
-        self.launcher.export_class(&access).await.unwrap()
+        self.launcher.class_files().export(&access).await.unwrap()
     }
 }
 
@@ -53,7 +53,7 @@ async fn exported_class_is_imported_without_a_change_except_for_its_slug() {
     let world = World::new().await;
     let class = world.rich_class().await;
     let tina = world.launcher.class(&caller("tina"), "statistics-101").await.unwrap();
-    let file = world.launcher.export_class(&tina).await.unwrap();
+    let file = world.launcher.class_files().export(&tina).await.unwrap();
     assert!(file.starts_with("name: ") && file.contains(DIGEST) && file.contains(COMMIT), "{file}");
     assert!(!file.contains("example.org\n") && !file.contains("tina"), "no people: {file}");
     world.launcher.set_members(&class, Vec::new()).await.unwrap();
@@ -62,7 +62,7 @@ async fn exported_class_is_imported_without_a_change_except_for_its_slug() {
     let other = World::new().await;
     for (world, is_taken) in [(&other, false), (&world, true)] {
         let carl = [caller("carl").email().clone()];
-        let imported = world.launcher.import_class(&caller("admin"), &file, &carl).await.unwrap();
+        let imported = world.launcher.class_files().import(&caller("admin"), &file, &carl).await.unwrap();
         assert_eq!(imported.content.slug == "statistics-101", !is_taken, "{}", imported.content.slug);
         assert!(imported.content.slug.starts_with("statistics-101"));
         let again = world.export(&imported).await;
@@ -82,7 +82,7 @@ async fn exported_class_is_imported_without_a_change_except_for_its_slug() {
 async fn file_with_errors_is_refused_with_all_of_them_and_creates_nothing() {
     let world = World::new().await;
     let admin = caller("admin");
-    let refused = async |file: &str| match world.launcher.import_class(&admin, file, &[]).await {
+    let refused = async |file: &str| match world.launcher.class_files().import(&admin, file, &[]).await {
         Err(ServiceError::Invalid(errors)) => errors,
         other => panic!("{file}: {other:?}"),
     };
@@ -117,7 +117,7 @@ async fn file_with_errors_is_refused_with_all_of_them_and_creates_nothing() {
         assert_eq!(refused(file).await[0].pointer, pointer, "{file}");
     }
     assert!(world.launcher.classes(&admin, &PAGE).await.unwrap().is_empty());
-    let forbidden = world.launcher.import_class(&caller("alice"), "name: x", &[]).await;
+    let forbidden = world.launcher.class_files().import(&caller("alice"), "name: x", &[]).await;
     assert!(matches!(forbidden, Err(ServiceError::Forbidden)));
 }
 
@@ -126,10 +126,10 @@ async fn teacher_imports_no_field_that_only_admins_set() {
     let world = World::new().await;
     let file = {
         let class = world.rich_class().await;
-        world.launcher.export_class(&class).await.unwrap().replace("queue_weight: 1\n", "queue_weight: 2\n")
+        world.launcher.class_files().export(&class).await.unwrap().replace("queue_weight: 1\n", "queue_weight: 2\n")
     };
     let tina = ClassCreators::parse("tina@example.org").unwrap().grant(caller("tina"));
-    let Err(ServiceError::Invalid(errors)) = world.launcher.import_class(&tina, &file, &[]).await else {
+    let Err(ServiceError::Invalid(errors)) = world.launcher.class_files().import(&tina, &file, &[]).await else {
         panic!("a teacher may not set them");
     };
     let pointers: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
@@ -150,7 +150,7 @@ async fn teacher_imports_no_field_that_only_admins_set() {
     world.launcher.create_class(&tina, &new(1)).await.unwrap();
     let plain = "name: Plain\ntemplates:\n- { name: A, app_type: custom, image: x, port: 8000 }\n";
     let carl = [caller("carl").email().clone()];
-    let imported = world.launcher.import_class(&tina, plain, &carl).await.unwrap();
+    let imported = world.launcher.class_files().import(&tina, plain, &carl).await.unwrap();
     let access = world.launcher.class(&tina, &imported.content.slug).await.unwrap();
     assert_eq!(access.role(), Some(ClassRole::Teacher), "a person who is no admin stays a teacher of the own class");
 }
@@ -163,8 +163,8 @@ async fn students_and_assistants_export_no_class() {
     let draft = launcher_service::MemberDraft { email: assistant, role: ClassRole::Assistant, name: String::new() };
     world.launcher.set_members(&class, vec![draft]).await.unwrap();
     let access = world.launcher.class(&caller("alice"), "statistics-101").await.unwrap();
-    assert!(matches!(world.launcher.export_class(&access).await, Err(ServiceError::ClassRole)));
-    let file: Value = from_yaml(&world.launcher.export_class(&class).await.unwrap()).unwrap();
+    assert!(matches!(world.launcher.class_files().export(&access).await, Err(ServiceError::ClassRole)));
+    let file: Value = from_yaml(&world.launcher.class_files().export(&class).await.unwrap()).unwrap();
     assert_eq!(file["templates"].as_array().unwrap().len(), 2);
 }
 
@@ -184,7 +184,7 @@ async fn file_with_too_many_templates_is_refused() {
     let world = World::new().await;
     let templates: Vec<_> = (0..201).map(|number| body(&format!("Exercise {number}"))).collect();
     let file = json!({ "name": "Large", "templates": templates }).to_string();
-    let refused = world.launcher.import_class(&caller("admin"), &file, &[]).await;
+    let refused = world.launcher.class_files().import(&caller("admin"), &file, &[]).await;
     let Err(ServiceError::Invalid(errors)) = refused else { panic!("{refused:?}") };
     assert_eq!((errors[0].pointer.as_str(), &errors[0].rule), ("/templates", &FieldRule::TemplateCount));
 }

@@ -356,7 +356,7 @@ async fn classes_of_creators_are_limited_and_tell_nothing_about_slugs() {
         create(json!({ "name": "x" })).await.unwrap();
     }
     assert_eq!(pointers(create(json!({ "name": "x" })).await), ["/archived"]);
-    let imported = world.launcher.import_class(&tina, "name: x", &[]).await;
+    let imported = world.launcher.class_files().import(&tina, "name: x", &[]).await;
     assert_eq!(pointers(imported), ["/archived"]);
     let archived = json!({ "name": "Biology", "max_workshops": 3, "archived": true });
     let archived = world.launcher.update_class(&other, archived.as_object().unwrap(), None).await.unwrap();
@@ -413,10 +413,11 @@ async fn policy_of_a_class_holds_for_each_template_and_launch_of_it() {
     let lab = json!({ "image": "quay.io/jupyter/lab:1", "security_profile": "baseline", "resources": resources });
     let lab = world.launcher.create_template(&class, &with(body("Lab"), &lab)).await.unwrap();
     world.launcher.launch(&class, lab.template_id, &request).await.unwrap();
-    let file = world.launcher.export_class(&class).await.unwrap();
-    let imported = world.launcher.import_class(&caller("admin"), &file, &[]).await;
+    let file = world.launcher.class_files().export(&class).await.unwrap();
+    let imported = world.launcher.class_files().import(&caller("admin"), &file, &[]).await;
     assert_eq!(pointers(imported), ["/templates/0/image", "/templates/0/resources"]);
     let file = file.replace("python:3", "quay.io/jupyter/lab").replace("cpu_limit: \"2\"", "cpu_limit: \"1\"");
-    let imported = world.launcher.import_class(&caller("admin"), &file.replace("2Gi", "1Gi"), &[]).await.unwrap();
+    let imported =
+        world.launcher.class_files().import(&caller("admin"), &file.replace("2Gi", "1Gi"), &[]).await.unwrap();
     assert_eq!(imported.content.allowed_images, ["quay.io/jupyter/*"]);
 }

@@ -136,7 +136,7 @@ async fn only_admins_set_a_namespace_and_only_one_of_the_settings() {
     body.insert("description".to_owned(), "new".into());
     let changed = world.launcher.update_class(&class, &body, None).await.unwrap();
     assert_eq!(changed.class().content.namespace.as_deref(), Some(NAMESPACE), "teachers keep it");
-    let file = world.launcher.export_class(&as_admin).await.unwrap();
+    let file = world.launcher.class_files().export(&as_admin).await.unwrap();
     assert!(!file.contains(NAMESPACE), "another server has other namespaces: {file}");
 }
 

@@ -15,7 +15,7 @@ use crate::routes::snapshots::attachment;
 
 /// `GET /classes/{class}/export`: the class and its templates as YAML.
 pub(crate) async fn export(visitor: InClass<ManageClassTemplates, Visitor>) -> Result<Response, Problem> {
-    let yaml = visitor.launcher.export_class(&visitor.access).await?;
+    let yaml = visitor.launcher.class_files().export(&visitor.access).await?;
     let name = format!("{}.yaml", visitor.access.class().content.slug);
     Ok(attachment(&name, "application/yaml", yaml))
 }
@@ -29,7 +29,7 @@ fn located(t: Language, error: &FieldError) -> String {
 /// `POST /import/class`: creates a class from a file. The reader becomes its teacher.
 pub(crate) async fn import(visitor: Allowed<CreateClasses, Visitor>, form: Upload) -> PageResult {
     let text = text_of(&form.file).unwrap_or_default();
-    let import_errors = match visitor.launcher.import_class(&visitor.caller, &text, &[]).await {
+    let import_errors = match visitor.launcher.class_files().import(&visitor.caller, &text, &[]).await {
         Ok(class) => return Ok(forms::redirect(&path_of(&class))),
         Err(ServiceError::Invalid(errors)) => errors.iter().map(|error| located(visitor.t, error)).collect(),
         Err(error) => return Err(error.into()),

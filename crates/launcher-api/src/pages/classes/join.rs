@@ -4,7 +4,7 @@ use askama::Template;
 use http::{HeaderValue, StatusCode, header};
 use jiff::Timestamp;
 use launcher_domain::join::{VALID_DAYS, read_join_code, shown_join_code};
-use launcher_domain::{ClassAccess, ClassAction, JoinLink, JoinRefusal};
+use launcher_domain::{ClassAccess, ClassAction, JoinLink};
 use launcher_service::ServiceError;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -202,16 +202,10 @@ pub(crate) async fn show(visitor: Visitor, JoinCode(code): JoinCode) -> PageResu
         name: content.name,
         description: if refusal.is_some() { String::new() } else { markdown::to_html(&content.description) },
         code: shown_join_code(&invitation.link.code),
-        refusal: refusal.map(|refusal| refusal_text(visitor.t, &refusal)),
+        refusal: refusal.map(|refusal| visitor.t.coded(&refusal.key())),
     };
     let shell = visitor.shell("classes");
     page_with(status, &JoinPage { t: visitor.t, shell, class: Some(class), typed: String::new(), error: None })
-}
-
-fn refusal_text(t: Language, refusal: &JoinRefusal) -> String {
-    let text = refusal.coded();
-    let values = text.args.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-    t.with_all(&format!("join-refusal-{}", text.code), values)
 }
 
 /// `POST /join/{code}`: joins the class, then shows its page.
