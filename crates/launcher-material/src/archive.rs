@@ -11,7 +11,6 @@ use std::rc::Rc;
 use flate2::bufread::MultiGzDecoder;
 use sha2::{Digest as _, Sha256};
 use tar::{Archive, Entry, EntryType, PaxExtensions};
-use url::Url;
 use zip::ZipArchive;
 use zip::read::{ArchiveOffset, Config};
 
@@ -19,10 +18,9 @@ use crate::content::{Content, FileEntry, Manifest, Receive, digest};
 use crate::failure::{Failure, find};
 use crate::limits::{Limits, PATH_BYTES, ZIP_END_BYTES};
 use crate::meter::{Meter, Metered, pieces};
-use crate::path::Checked;
 use crate::space::Growth;
 use crate::web::Web;
-use crate::{path, space};
+use crate::{path, space, web};
 
 /// Position of the magic word of a tar archive, and the word.
 const USTAR: (usize, &[u8]) = (257, b"ustar");
@@ -46,8 +44,7 @@ pub(crate) fn download(web: &Web<'_>, url: &str, sha256: &str, file: &File, limi
 /// # Errors
 /// The server cannot be reached, or the disk is too full for the archive.
 pub(crate) fn fetch(web: &Web<'_>, url: &str, file: &File, limits: &Limits) -> Result<String, Failure> {
-    let wrong = |_| Failure::new("The URL is invalid: it must begin with http:// or https://.");
-    let mut body = web.get(&Url::parse(url).map_err(wrong)?, &[("Accept", "*/*")])?.body;
+    let mut body = web.get(&web::parse(url)?, &[("Accept", "*/*")])?.body;
     let mut out = BufWriter::with_capacity(256 << 10, file);
     let mut hasher = Sha256::new();
     let mut growth = Growth::new(file, limits);
@@ -100,8 +97,8 @@ impl<'a> Listing<'a> {
     /// Returns the path below the folder; `None` if the entry is omitted or is outside of it.
     fn path(&self, bytes: &[u8], manifest: &mut Manifest) -> Result<Option<String>, Failure> {
         match path::check(bytes)? {
-            Checked::Path(path) => Ok(path::below(&path, self.folder).map(str::to_owned)),
-            Checked::Omitted => {
+            Some(path) => Ok(path::below(&path, self.folder).map(str::to_owned)),
+            None => {
                 // Many archives have an entry for their top directory.
                 manifest.omitted.names += usize::from(!matches!(bytes, b"." | b"./"));
                 Ok(None)
@@ -137,29 +134,13 @@ const ZIP_LARGE_END: &[u8] = b"PK\x06\x06";
 struct Guarded {
     inner: BufReader<File>,
     limits: Limits,
+    /// False once the list is complete: the rest is content of files.
     is_active: Rc<Cell<bool>>,
     entries: usize,
     bytes: u64,
 }
 
-/// Guard, until it is ended.
-struct Guard(Rc<Cell<bool>>);
-
-impl Guard {
-    /// Ends the guard: the list is complete, and the rest is content of files.
-    fn end(self) {
-        self.0.set(false);
-    }
-}
-
 impl Guarded {
-    /// Guards an archive.
-    fn new(file: File, limits: &Limits) -> (Self, Guard) {
-        let is_active = Rc::new(Cell::new(true));
-        let guard = Guard(Rc::clone(&is_active));
-        (Self { inner: BufReader::new(file), limits: *limits, is_active, entries: 0, bytes: 0 }, guard)
-    }
-
     /// Checks what the library reads in one step: each record is one.
     fn check(&mut self, record: &[u8]) -> Result<(), Failure> {
         self.bytes += record.len() as u64;
@@ -222,11 +203,13 @@ struct Zip<'a> {
 impl<'a> Zip<'a> {
     /// Lists the files of an archive.
     fn open(file: File, list: Listing<'a>) -> Result<Self, Failure> {
-        let (guarded, guard) = Guarded::new(file, list.limits);
+        let is_active = Rc::new(Cell::new(true));
+        let (inner, limits) = (BufReader::new(file), *list.limits);
+        let guarded = Guarded { inner, limits, is_active: Rc::clone(&is_active), entries: 0, bytes: 0 };
         // The archive begins with the file. The search for another beginning would need much memory.
         let config = Config { archive_offset: ArchiveOffset::Known(0) };
         let archive = ZipArchive::with_config(config, guarded).map_err(zip_failure)?;
-        guard.end();
+        is_active.set(false);
         let mut zip = Self { archive, list, manifest: Manifest::default() };
         for position in 0..zip.archive.len() {
             zip.add(position)?;
@@ -344,27 +327,16 @@ impl Content for Tarball<'_> {
     }
 }
 
-/// Calls a function for each entry: with its position, name and content.
+/// Calls a function for each entry: with its position, name and content. Long names and extensions are read here with a limit:
+/// the library would read them completely.
 fn tar_entries(
     file: &File,
     is_compressed: bool,
     list: Listing<'_>,
-    each: impl FnMut(usize, &[u8], Item, &mut dyn Read) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    let file = BufReader::with_capacity(256 << 10, space::reopen(file)?);
-    if is_compressed {
-        raw_tar_entries(MultiGzDecoder::new(file), list, each)
-    } else {
-        raw_tar_entries(file, list, each)
-    }
-}
-
-/// Long names and extensions are read here with a limit: the library would read them completely.
-fn raw_tar_entries(
-    reader: impl Read,
-    list: Listing<'_>,
     mut each: impl FnMut(usize, &[u8], Item, &mut dyn Read) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    let file = BufReader::with_capacity(256 << 10, space::reopen(file)?);
+    let reader: Box<dyn Read> = if is_compressed { Box::new(MultiGzDecoder::new(file)) } else { Box::new(file) };
     // The headers and the padding of the last blocks add to the size of the content.
     let most = list.limits.total_bytes.saturating_add(list.limits.files as u64 * 4096);
     let reader = Metered::new(reader, list.meter, most, list.limits.too_large());

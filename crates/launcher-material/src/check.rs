@@ -1,20 +1,18 @@
 //! Check of sources before a template names them: finds the version of each, and counts its files. Places nothing.
 
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::mpsc::channel;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use launcher_domain::material::{MaterialConfig, MaterialFinding};
 use launcher_domain::template::{FieldRule, MaterialKind, MaterialSource};
 
 use crate::archive;
-use crate::content::Manifest;
+use crate::content::{Content as _, Manifest};
 use crate::failure::Failure;
 use crate::git::Repository;
 use crate::limits::Limits;
 use crate::meter::Meter;
+use crate::threads::run_all;
 use crate::web::{Reach, Web};
 
 /// Maximum bytes of all sources of a check together: it must not fill the disk of the launcher.
@@ -33,29 +31,18 @@ pub fn limits(sources: usize) -> Limits {
 pub fn check(config: &MaterialConfig, limits: Limits, reach: &Reach) -> Vec<MaterialFinding> {
     let deadline = Instant::now() + Duration::from_secs(config.deadline_seconds.max(1).into());
     let late = format!("The server did not send the material within {} seconds.", config.deadline_seconds);
-    let (sender, receiver) = channel();
-    for (index, source) in config.sources.iter().cloned().enumerate() {
-        let (sender, directory, reach) = (sender.clone(), config.directory.clone(), reach.clone());
-        let name = source.target.clone();
+    let tasks = config.sources.iter().cloned().map(|source| {
+        let (name, directory, reach) = (source.target.clone(), config.directory.clone(), reach.clone());
         let task = move || {
-            let meter = Arc::new(Meter::default());
-            let check =
-                Check { source: &source, directory: Path::new(&directory), limits: &limits, deadline, meter: &meter };
-            let found = check.find(&reach).unwrap_or_else(|failure| MaterialFinding::failed(failure.to_string()));
-            // The receiver is gone after the deadline.
-            let _ = sender.send((index, found));
+            let (directory, meter) = (Path::new(&directory), &Meter::default());
+            let check = Check { source: &source, directory, limits: &limits, deadline, meter };
+            check.find(&reach).unwrap_or_else(|failure| MaterialFinding::failed(failure.to_string()))
         };
-        // Without a thread, the source has no finding at the deadline.
-        let _ = thread::Builder::new().name(name).spawn(task);
-    }
-    drop(sender);
-    let mut findings = vec![MaterialFinding::failed(late); config.sources.len()];
-    while let Ok((index, found)) = receiver.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
-        if let Some(finding) = findings.get_mut(index) {
-            *finding = found;
-        }
-    }
-    findings
+        (name, task)
+    });
+    let findings = run_all(tasks, deadline).into_iter();
+    // Without a thread, the source has no finding at the deadline.
+    findings.map(|found| found.and_then(Result::ok).unwrap_or_else(|| MaterialFinding::failed(late.clone()))).collect()
 }
 
 struct Check<'a> {
@@ -72,7 +59,7 @@ impl Check<'_> {
         if let Some((field, _)) = self.source.broken_rules().iter().find(|(_, rule)| !is_unknown(rule)) {
             return Err(Failure::new(format!("The field {field} of the source is invalid.")));
         }
-        let web = Web::reaching(reach, self.meter, self.limits, self.deadline, None);
+        let web = Web::new(reach, self.meter, self.limits, self.deadline, None);
         match self.source.kind {
             MaterialKind::Git => self.repository(&web),
             MaterialKind::Archive => self.archive(&web),
@@ -90,11 +77,8 @@ impl Check<'_> {
         };
         let found = MaterialFinding { reference, version: Some(version), ..MaterialFinding::default() };
         let pack = repository.receive(self.temporary_file()?, self.limits, self.meter);
-        let counted = pack.and_then(|pack| {
-            let content = pack.open(self.source.folder.as_deref(), self.limits, self.meter)?;
-            Ok(counted(found.clone(), crate::content::Content::manifest(&content)))
-        });
-        self.unless_too_large(counted, found)
+        let content = pack.and_then(|pack| pack.open(self.source.folder.as_deref(), self.limits, self.meter));
+        self.counted(found, content.map(|content| size(content.manifest())))
     }
 
     fn archive(&self, web: &Web<'_>) -> Result<MaterialFinding, Failure> {
@@ -105,17 +89,16 @@ impl Check<'_> {
         }
         let found = MaterialFinding { version: Some(sha256), ..MaterialFinding::default() };
         let content = archive::open(file, self.source.folder.as_deref(), self.limits, self.meter);
-        let counted = content.map(|content| counted(found.clone(), content.manifest()));
-        self.unless_too_large(counted, found)
+        self.counted(found, content.map(|content| size(content.manifest())))
     }
 
-    /// Returns the finding without the number of files if the source exceeds the limits of a check.
-    fn unless_too_large(
-        &self,
-        counted: Result<MaterialFinding, Failure>,
-        found: MaterialFinding,
-    ) -> Result<MaterialFinding, Failure> {
-        counted.or_else(|failure| if failure == self.limits.too_large() { Ok(found) } else { Err(failure) })
+    /// Adds the numbers of files and bytes to a finding, unless the source exceeds the limits of a check.
+    fn counted(&self, found: MaterialFinding, size: Result<(u64, u64), Failure>) -> Result<MaterialFinding, Failure> {
+        match size {
+            Ok((files, bytes)) => Ok(MaterialFinding { files: Some(files), bytes: Some(bytes), ..found }),
+            Err(failure) if failure == self.limits.too_large() => Ok(found),
+            Err(failure) => Err(failure),
+        }
     }
 
     fn temporary_file(&self) -> Result<std::fs::File, Failure> {
@@ -123,6 +106,7 @@ impl Check<'_> {
     }
 }
 
-fn counted(found: MaterialFinding, manifest: &Manifest) -> MaterialFinding {
-    MaterialFinding { files: Some(manifest.files().len() as u64), bytes: Some(manifest.bytes()), ..found }
+/// Numbers of files and bytes.
+fn size(manifest: &Manifest) -> (u64, u64) {
+    (manifest.files().len() as u64, manifest.bytes())
 }

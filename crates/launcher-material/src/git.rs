@@ -18,7 +18,7 @@ use crate::content::{Content, FileEntry, Manifest, Receive};
 use crate::failure::Failure;
 use crate::limits::Limits;
 use crate::meter::Meter;
-use crate::path::{self, Checked};
+use crate::path;
 use crate::web::Web;
 
 use objects::Objects;
@@ -215,7 +215,7 @@ impl Files {
         }
         let mut bytes = prefix.as_bytes().to_vec();
         bytes.extend_from_slice(name);
-        let Checked::Path(path) = path::check(&bytes)? else {
+        let Some(path) = path::check(&bytes)? else {
             self.manifest.omitted.names += 1;
             return Ok(None);
         };

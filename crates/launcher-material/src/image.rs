@@ -34,8 +34,8 @@ pub fn install(target: &Path) -> io::Result<()> {
 /// The image chooses what `source` is. A link is refused: it may lead to `/proc`, or to a directory with the target.
 ///
 /// # Errors
-/// [`CopyError`]. The next attempt copies all files again.
-pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Option<Copied>, CopyError> {
+/// The text says what is wrong and what to do. The next attempt copies all files again.
+pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Option<Copied>, String> {
     if marker.exists() {
         return Ok(None);
     }
@@ -46,52 +46,27 @@ pub fn copy(source: &Path, target: &Path, marker: &Path, most: u64) -> Result<Op
         Ok(found) if found.is_dir() => {
             if is_root {
                 // The mode stays, so that the program for course material can write to the target.
-                chown(target, Some(found.uid()), Some(found.gid()))
-                    .map_err(|error| CopyError::File { path: source.to_owned(), source: error })?;
+                chown(target, Some(found.uid()), Some(found.gid())).map_err(|error| failed(source, &error))?;
             }
             Tree::new(source, target, most, is_root).copy()?
         }
-        Ok(_) => return Err(CopyError::NotADirectory(source.to_owned())),
+        Ok(_) => {
+            return Err(format!(
+                "{} is no directory in the image, or a link: choose another directory in the template",
+                source.display()
+            ));
+        }
         // The image has no files there.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Copied::default(),
-        Err(error) => return Err(CopyError::File { path: source.to_owned(), source: error }),
+        Err(error) => return Err(failed(source, &error)),
     };
-    File::create(marker).map_err(|error| CopyError::Marker { path: marker.to_owned(), source: error })?;
+    File::create(marker).map_err(|error| format!("writing {} failed: {error}", marker.display()))?;
     Ok(Some(copied))
 }
 
-/// Error of a copy. The text says what is wrong and what to do.
-#[derive(Debug, thiserror::Error)]
-pub enum CopyError {
-    /// The path in the image is no directory, or a link.
-    #[error("{0} is no directory in the image, or a link: choose another directory in the template")]
-    NotADirectory(PathBuf),
-    /// The files exceed the limit.
-    #[error(
-        "the files of the image below {path} need more than {bytes} bytes: use a smaller image or another directory"
-    )]
-    TooLarge {
-        /// Directory in the image.
-        path: PathBuf,
-        /// Maximum bytes.
-        bytes: u64,
-    },
-    /// A file could not be copied.
-    #[error("copying {path} from the image failed: {source}")]
-    File {
-        /// The file in the image.
-        path: PathBuf,
-        /// Error of the file system.
-        source: io::Error,
-    },
-    /// The marker file could not be created.
-    #[error("writing {path} failed: {source}")]
-    Marker {
-        /// The marker file.
-        path: PathBuf,
-        /// Error of the file system.
-        source: io::Error,
-    },
+/// Returns the error of a file or directory in the image.
+fn failed(path: &Path, error: &io::Error) -> String {
+    format!("copying {} from the image failed: {error}", path.display())
 }
 
 /// Mode of a directory while its files are copied.
@@ -132,24 +107,24 @@ impl<'a> Tree<'a> {
     }
 
     /// Copies all files.
-    fn copy(mut self) -> Result<Copied, CopyError> {
+    fn copy(mut self) -> Result<Copied, String> {
         while let Some(directory) = self.waiting.pop() {
             let entries = match std::fs::read_dir(self.source.join(&directory)) {
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     self.copied.unreadable.push(directory);
                     continue;
                 }
-                entries => entries.map_err(|error| self.failed(&directory, error))?,
+                entries => entries.map_err(|error| self.explained(&directory, &error))?,
             };
             for entry in entries {
-                let entry = entry.map_err(|error| self.failed(&directory, error))?;
+                let entry = entry.map_err(|error| self.explained(&directory, &error))?;
                 let path = directory.join(entry.file_name());
-                self.entry(&path, &entry).map_err(|error| self.explained(&path, error))?;
+                self.entry(&path, &entry).map_err(|error| self.explained(&path, &error))?;
             }
         }
         // A parent may forbid changes of its entries, so it gets its mode after them.
         for (path, found) in self.directories.iter().rev() {
-            self.finish_directory(path, found).map_err(|error| self.failed(path, error))?;
+            self.finish_directory(path, found).map_err(|error| self.explained(path, &error))?;
         }
         Ok(self.copied)
     }
@@ -208,15 +183,15 @@ impl<'a> Tree<'a> {
         if self.with_owners { lchown(target, Some(found.uid()), Some(found.gid())) } else { Ok(()) }
     }
 
-    fn explained(&self, path: &Path, error: io::Error) -> CopyError {
+    fn explained(&self, path: &Path, error: &io::Error) -> String {
         match error.kind() {
-            io::ErrorKind::FileTooLarge => CopyError::TooLarge { path: self.source.to_owned(), bytes: self.most },
-            _ => self.failed(path, error),
+            io::ErrorKind::FileTooLarge => format!(
+                "the files of the image below {} need more than {} bytes: use a smaller image or another directory",
+                self.source.display(),
+                self.most
+            ),
+            _ => failed(&self.source.join(path), error),
         }
-    }
-
-    fn failed(&self, path: &Path, source: io::Error) -> CopyError {
-        CopyError::File { path: self.source.join(path), source }
     }
 }
 

@@ -10,6 +10,7 @@
 //! - `source`: one source; [`check`]: one source, without placing it
 //! - `git`, `archive`: the files of a version
 //! - [`merge`]: the student's files
+//! - `threads`: all sources at the same time
 //! - `web`, `space`: requests; temporary files and free space of volumes
 //! - `secret`: user names and passwords of private sources
 //! - [`receive`]: saved files that the launcher sends
@@ -34,6 +35,7 @@ pub mod run;
 mod secret;
 mod source;
 mod space;
+mod threads;
 mod web;
 
 pub use limits::Limits;

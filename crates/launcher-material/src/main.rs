@@ -90,9 +90,7 @@ fn ended(result: Result<(), String>) -> ExitCode {
 /// Copies the files of the app's image.
 fn copy_files(source: &str, target: &str, marker: &str, most: &str) -> Result<(), String> {
     let most = most.parse().map_err(|_| format!("{most} is not a number of bytes"))?;
-    let copied =
-        copy(Path::new(source), Path::new(target), Path::new(marker), most).map_err(|error| error.to_string())?;
-    let Some(copied) = copied else { return Ok(()) };
+    let Some(copied) = copy(Path::new(source), Path::new(target), Path::new(marker), most)? else { return Ok(()) };
     for path in copied.unreadable.iter().take(SHOWN_FILES) {
         say(&format!("not copied, because the app's user cannot read it: {source}/{}", path.display()));
     }

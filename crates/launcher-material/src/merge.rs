@@ -100,7 +100,7 @@ pub fn merge(
     let files = content.manifest().files().iter().filter(|(path, _)| !locked.contains(*path));
     let files = files.map(|(path, file)| (path.clone(), file.sha256));
     // The state still lists what the program placed in locked directories.
-    let old = locked.iter().filter_map(|path| Some((path.clone(), *state.delivered(path)?)));
+    let old = locked.iter().filter_map(|path| Some((path.clone(), *state.files.get(path)?)));
     store.complete(version, !locked.is_empty(), files.chain(old))?;
     merged.conflicts.sort();
     Ok(merged)
@@ -130,7 +130,7 @@ impl Merge<'_> {
             // The replacement of an old version frees its space. A file of the same size was probably placed by an
             // interrupted run.
             let present = match self.target.entry(path)? {
-                Entry::File(_, stamp) if stamp.size == file.size || self.state.delivered(path).is_some() => stamp.size,
+                Entry::File(_, stamp) if stamp.size == file.size || self.state.files.contains_key(path) => stamp.size,
                 Entry::Missing if self.state.is_deleted_by_student(path) => file.size,
                 Entry::Locked => file.size,
                 _ => 0,
@@ -182,7 +182,7 @@ impl Merge<'_> {
 
     /// True if the last delivery placed this content.
     fn is_unchanged(&self, path: &str, file: &FileEntry) -> bool {
-        self.state.delivered(path) == Some(&file.sha256) && !self.state.was_touched(path)
+        self.state.files.get(path) == Some(&file.sha256) && !self.state.was_touched(path)
     }
 
     fn action(&mut self, path: &str, file: &FileEntry) -> Result<Option<Action>, Failure> {
@@ -214,7 +214,7 @@ impl Merge<'_> {
     /// The change of a path that both changed; none if the student already has the teacher's version beside the file.
     fn beside(&mut self, path: &str, file: &FileEntry, part: usize) -> Option<Action> {
         // The teacher did not change it since the last delivery.
-        if self.state.delivered(path) == Some(&file.sha256) {
+        if self.state.files.get(path) == Some(&file.sha256) {
             return None;
         }
         self.merged.conflicts.push(path.to_owned());

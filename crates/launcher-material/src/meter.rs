@@ -1,6 +1,6 @@
 //! Progress of one source, and its end.
 
-use std::io::{self, BufRead, Read};
+use std::io::{self, Read};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -59,19 +59,13 @@ impl<'a, R> Metered<'a, R> {
     pub fn new(inner: R, meter: &'a Meter, most: u64, failure: Failure) -> Self {
         Self { inner, meter, left: most, failure }
     }
-
-    /// Accounts for bytes that were read.
-    fn read(&mut self, bytes: usize) -> Result<(), Failure> {
-        self.meter.advance()?;
-        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| self.failure.clone())?;
-        Ok(())
-    }
 }
 
 impl<R: Read> Read for Metered<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let bytes = self.inner.read(buffer)?;
-        self.read(bytes)?;
+        self.meter.advance()?;
+        self.left = self.left.checked_sub(bytes as u64).ok_or_else(|| self.failure.clone())?;
         Ok(bytes)
     }
 }
@@ -93,9 +87,4 @@ pub fn pieces(reader: &mut dyn Read, mut each: impl FnMut(&[u8]) -> io::Result<(
         each(buffer.get(..bytes).unwrap_or_default())?;
         total += bytes as u64;
     }
-}
-
-/// True at the end of a reader.
-pub fn is_at_end(reader: &mut dyn BufRead) -> io::Result<bool> {
-    Ok(reader.fill_buf()?.is_empty())
 }

@@ -3,20 +3,12 @@
 use crate::failure::Failure;
 use crate::limits::{NAME_BYTES, PATH_BYTES, PATH_DEPTH};
 
-/// Result of the check of a path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Checked {
-    /// Relative path, with `/` between its parts.
-    Path(String),
-    /// The entry is omitted: a part is named `.git`, or a name is not text.
-    Omitted,
-}
-
-/// Checks the path of an entry. Empty parts and `.` are removed, as in `./a//b`.
+/// Checks the path of an entry. Returns the relative path, with `/` between its parts: empty parts and `.` are removed, as in
+/// `./a//b`. Returns `None` if the entry is omitted: a part is named `.git`, or a name is not text.
 ///
 /// # Errors
 /// The path is absolute, has a part `..`, is too long or too deep.
-pub fn check(bytes: &[u8]) -> Result<Checked, Failure> {
+pub fn check(bytes: &[u8]) -> Result<Option<String>, Failure> {
     let shown = String::from_utf8_lossy(bytes.get(..bytes.len().min(80)).unwrap_or_default());
     let refused = |reason: &str| Failure::new(format!("The source has the path {shown:?}, which {reason}."));
     if bytes.first() == Some(&b'/') {
@@ -34,7 +26,7 @@ pub fn check(bytes: &[u8]) -> Result<Checked, Failure> {
         return Err(refused("is too deep"));
     }
     let names: Option<Vec<&str>> = parts.into_iter().map(name).collect();
-    Ok(names.filter(|names| !names.is_empty()).map_or(Checked::Omitted, |names| Checked::Path(names.join("/"))))
+    Ok(names.filter(|names| !names.is_empty()).map(|names| names.join("/")))
 }
 
 /// Returns the name as text, unless files with this name are omitted. A directory `.git` would configure git commands of
@@ -104,14 +96,14 @@ mod tests {
     #[test]
     fn repository_directories_and_names_without_text_are_omitted() {
         for path in [b".git/hooks/post-checkout".as_slice(), b"a/.GIT/config", b"a/.git. /x", b"\xff", b"a\nb", b"./"] {
-            assert_eq!(check(path), Ok(Checked::Omitted), "{path:?}");
+            assert_eq!(check(path), Ok(None), "{path:?}");
         }
     }
 
     #[test]
     fn plain_paths_are_normalised() {
-        assert_eq!(check(b"./a//b.txt"), Ok(Checked::Path("a/b.txt".to_owned())));
-        assert_eq!(check(".gitignore é".as_bytes()), Ok(Checked::Path(".gitignore é".to_owned())));
+        assert_eq!(check(b"./a//b.txt"), Ok(Some("a/b.txt".to_owned())));
+        assert_eq!(check(".gitignore é".as_bytes()), Ok(Some(".gitignore é".to_owned())));
     }
 
     #[test]

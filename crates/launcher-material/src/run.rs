@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use std::{io, thread};
 
 use launcher_domain::material::{MATERIAL_ATTEMPT_VARIABLE, MaterialConfig, MaterialReport, SourceReport};
 use launcher_domain::template::MaterialSource;
@@ -14,6 +13,7 @@ use launcher_domain::template::MaterialSource;
 use crate::limits::Limits;
 use crate::meter::Meter;
 use crate::source::{Surroundings, place};
+use crate::threads::run_all;
 
 /// Maximum duration of a run, in seconds.
 const MAX_SECONDS: u32 = 3600;
@@ -31,70 +31,33 @@ pub fn run(config: &MaterialConfig, limits: Limits) -> MaterialReport {
         deadline,
         unpacking: Mutex::new(()),
     });
-    let (sender, receiver) = channel();
+    let meters: Vec<Arc<Meter>> = config.sources.iter().map(|_| Arc::default()).collect();
     let mut targets = BTreeSet::new();
-    let waiting = config.sources.iter().enumerate().map(|(index, source)| {
-        if targets.insert(source.target.as_str()) {
-            start(&surroundings, source, index, &sender)
-        } else {
-            let report = failed(source, "Two sources have this target: correct the template.");
-            Waiting { meter: Arc::default(), report: Some(report) }
-        }
+    let tasks = config.sources.iter().zip(&meters).map(|(source, meter)| {
+        let (surroundings, meter, source) = (Arc::clone(&surroundings), Arc::clone(meter), source.clone());
+        let name = source.target.clone();
+        let is_repeated = !targets.insert(name.clone());
+        let task = move || {
+            if is_repeated {
+                return failed(&source, "Two sources have this target: correct the template.");
+            }
+            place(&surroundings, &source, &meter)
+        };
+        (name, task)
     });
-    let waiting = waiting.collect();
-    drop(sender);
-    let reports = wait(waiting, &receiver, deadline);
+    let reports = run_all(tasks, deadline);
     let late = format!("The source was not ready after {seconds} seconds. The next launch tries again.");
     let fault = "The program ended unexpectedly. Launch the workshop again.";
     let cause = if Instant::now() < deadline { fault } else { &late };
-    let sources = config.sources.iter().zip(reports).map(|(source, waiting)| {
-        waiting.report.unwrap_or_else(|| {
-            waiting.meter.stop();
-            SourceReport { version: waiting.meter.last_version(), ..failed(source, cause) }
-        })
+    let sources = config.sources.iter().zip(&meters).zip(reports).map(|((source, meter), report)| match report {
+        Some(Ok(report)) => report,
+        Some(Err(error)) => failed(source, &format!("The program cannot start a thread: {error}.")),
+        None => {
+            meter.stop();
+            SourceReport { version: meter.last_version(), ..failed(source, cause) }
+        }
     });
     MaterialReport { sources: sources.collect() }
-}
-
-/// Source whose report is awaited.
-struct Waiting {
-    meter: Arc<Meter>,
-    report: Option<SourceReport>,
-}
-
-/// Starts the thread of one source.
-fn start(
-    surroundings: &Arc<Surroundings>,
-    source: &MaterialSource,
-    index: usize,
-    sender: &Sender<(usize, SourceReport)>,
-) -> Waiting {
-    let meter = Arc::new(Meter::default());
-    let (surroundings, own, sender, progress) =
-        (Arc::clone(surroundings), source.clone(), sender.clone(), Arc::clone(&meter));
-    let started = thread::Builder::new().name(source.target.clone()).spawn(move || {
-        // The receiver is gone after the deadline.
-        let _ = sender.send((index, place(&surroundings, &own, &progress)));
-    });
-    let report = started.err().map(|error| failed(source, &format!("The program cannot start a thread: {error}.")));
-    Waiting { meter, report }
-}
-
-/// Waits for all reports, until the deadline.
-fn wait(mut waiting: Vec<Waiting>, receiver: &Receiver<(usize, SourceReport)>, deadline: Instant) -> Vec<Waiting> {
-    while waiting.iter().any(|one| one.report.is_none()) {
-        let left = deadline.saturating_duration_since(Instant::now());
-        match receiver.recv_timeout(left) {
-            Ok((index, report)) => {
-                if let Some(one) = waiting.get_mut(index) {
-                    one.report.get_or_insert(report);
-                }
-            }
-            // The deadline, or a fault of all threads.
-            Err(_) => break,
-        }
-    }
-    waiting
 }
 
 fn failed(source: &MaterialSource, message: &str) -> SourceReport {

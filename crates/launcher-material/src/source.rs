@@ -18,7 +18,7 @@ use crate::merge::{Version, merge};
 use crate::meter::Meter;
 use crate::secret::Secret;
 use crate::space;
-use crate::web::Web;
+use crate::web::{Reach, Web};
 
 /// Interval of attempts to become the source that unpacks.
 const RETRY: Duration = Duration::from_millis(20);
@@ -78,7 +78,7 @@ impl Run<'_> {
         let state = store.load()?;
         self.meter.set_last_version(state.version.as_deref());
         let secret = Secret::of(self.source, self.surroundings.secrets.as_deref());
-        let web = Web::new(self.meter, &self.surroundings.limits, self.surroundings.deadline, secret);
+        let web = Web::new(&Reach::All, self.meter, &self.surroundings.limits, self.surroundings.deadline, secret);
         match self.source.kind {
             MaterialKind::Git => self.place_repository(&web, &root, &store, &state),
             MaterialKind::Archive => self.place_archive(&web, &root, &store, &state),

@@ -53,17 +53,17 @@ fn rounded(bytes: u64) -> String {
 
 /// Space of a file that grows.
 #[derive(Debug)]
-pub(crate) struct Growth<'a, F> {
-    file: F,
+pub(crate) struct Growth<'a> {
+    file: &'a File,
     limits: &'a Limits,
     written: u64,
     /// Bytes that may be written until the next look.
     unchecked: u64,
 }
 
-impl<'a, F: AsFd> Growth<'a, F> {
+impl<'a> Growth<'a> {
     /// Watches a file that has no content yet.
-    pub(crate) fn new(file: F, limits: &'a Limits) -> Self {
+    pub(crate) fn new(file: &'a File, limits: &'a Limits) -> Self {
         Self { file, limits, written: 0, unchecked: 0 }
     }
 
@@ -75,11 +75,11 @@ impl<'a, F: AsFd> Growth<'a, F> {
         let bytes = bytes as u64;
         self.written = self.written.saturating_add(bytes);
         if self.written > self.limits.added_bytes {
-            return check(&self.file, self.written, self.limits);
+            return check(self.file, self.written, self.limits);
         }
         if self.unchecked < bytes {
             self.unchecked = STEP_BYTES.max(bytes);
-            check(&self.file, bytes, self.limits)?;
+            check(self.file, bytes, self.limits)?;
         }
         self.unchecked -= bytes;
         Ok(())
@@ -94,10 +94,10 @@ const TMPFS: u64 = 0x0102_1994;
 /// # Errors
 /// Neither directory can have the file.
 pub(crate) fn temporary_file(inside: &Dir) -> Result<File, Failure> {
-    if let Some(file) = outside_volume() {
-        return Ok(file);
+    match outside_volume() {
+        Some(file) => Ok(file),
+        None => Ok(inside.unnamed_file()?),
     }
-    Ok(inside.unnamed_file()?)
 }
 
 fn outside_volume() -> Option<File> {

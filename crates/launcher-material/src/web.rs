@@ -103,13 +103,7 @@ impl<'a> Web<'a> {
     /// Creates a client whose requests end at the deadline. Requests to the server of the source have the password of the
     /// secret. The environment variable `ALL_PROXY` names an HTTP proxy, and `NO_PROXY` the hosts without it.
     #[must_use]
-    pub(crate) fn new(meter: &'a Meter, limits: &'a Limits, deadline: Instant, secret: Option<Secret>) -> Self {
-        Self::reaching(&Reach::All, meter, limits, deadline, secret)
-    }
-
-    /// Creates a client that reaches only some servers.
-    #[must_use]
-    pub(crate) fn reaching(
+    pub(crate) fn new(
         reach: &Reach,
         meter: &'a Meter,
         limits: &'a Limits,
@@ -213,8 +207,8 @@ impl<'a> Web<'a> {
         status(&url, response.status().as_u16(), self.access(&url))?;
         let content_type = text(&response, header::CONTENT_TYPE).unwrap_or_default();
         let reader = response.into_body().into_with_config().limit(u64::MAX).reader();
-        let metered =
-            Metered::new(Translated::new(reader, &url), self.meter, self.limits.total_bytes, self.limits.too_large());
+        let translated = Translated { inner: reader, url: url.clone() };
+        let metered = Metered::new(translated, self.meter, self.limits.total_bytes, self.limits.too_large());
         Ok(Answer { body: BufReader::with_capacity(BUFFER, metered), url, content_type })
     }
 }
@@ -252,6 +246,11 @@ fn redirect(url: &Url, response: &Response<Body>) -> Result<Option<Url>, Failure
 
 fn text(response: &Response<Body>, name: header::HeaderName) -> Option<String> {
     response.headers().get(name)?.to_str().ok().map(str::to_owned)
+}
+
+/// Parses the URL of a source.
+pub(crate) fn parse(url: &str) -> Result<Url, Failure> {
+    Url::parse(url).map_err(|_| Failure::new("The URL is invalid: it must begin with http:// or https://."))
 }
 
 /// Returns the host of a URL. Failures name no more of it, because a query can contain a secret.
@@ -382,13 +381,6 @@ pub(crate) struct Translated {
 impl std::fmt::Debug for Translated {
     fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         out.debug_struct("Translated").field("url", &self.url).finish_non_exhaustive()
-    }
-}
-
-impl Translated {
-    /// Translates the errors of this body.
-    pub(crate) fn new(inner: BodyReader<'static>, url: &Url) -> Self {
-        Self { inner, url: url.clone() }
     }
 }
 

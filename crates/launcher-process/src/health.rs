@@ -15,7 +15,7 @@ use crate::serve::{Body, ServeLimits, serve_http};
 use crate::stop::Stop;
 
 /// A readiness check. It returns `Ok`, or the reason why the process is not ready.
-pub type ReadyCheck = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
+type ReadyCheck = Arc<dyn Fn() -> Pin<Box<dyn Future<Output = Result<(), String>> + Send>> + Send + Sync>;
 
 /// The endpoints `/healthz`, `/readyz` and `/metrics`.
 #[derive(Clone)]
@@ -32,11 +32,14 @@ impl std::fmt::Debug for Health {
 }
 
 impl Health {
-    /// Creates the endpoints. `/readyz` calls `ready` for each request. Once `stop` is requested, `/readyz` reports
-    /// "not ready" without calling `ready`. `/metrics` reports `metrics`.
+    /// Creates the endpoints. `/readyz` calls `ready` for each request, which returns the reason if the process is not ready.
+    /// Once `stop` is requested, `/readyz` reports "not ready" without calling `ready`. `/metrics` reports `metrics`.
     #[must_use]
-    pub fn new(ready: ReadyCheck, metrics: Registry, stop: Stop) -> Self {
-        Self { ready, metrics: Arc::new(Mutex::new(metrics)), stop }
+    pub fn new<F>(ready: impl Fn() -> F + Send + Sync + 'static, metrics: Registry, stop: Stop) -> Self
+    where
+        F: Future<Output = Result<(), String>> + Send + 'static,
+    {
+        Self { ready: Arc::new(move || Box::pin(ready())), metrics: Arc::new(Mutex::new(metrics)), stop }
     }
 
     /// Answers `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reason) and `/metrics`

@@ -17,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 
 /// Pause after a failed accept. Without it, the loop would spin while the process has no free file descriptor.
-pub const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Prefix of the address of a Unix socket.
 const UNIX: &str = "unix:";
 /// Maximum length of the path of a Unix socket, in bytes (`sun_path` of the kernel, without its final NUL).
@@ -32,34 +32,24 @@ pub enum Address {
     Unix(PathBuf),
 }
 
-/// Reason why a text is not a listen address.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum ParseAddressError {
-    /// The text is neither an IP address with a port nor the path of a Unix socket.
-    #[error(
-        "invalid socket address: write IP:PORT, as in 0.0.0.0:8080, or unix: and an absolute path, as in unix:/run/app.sock"
-    )]
-    Unknown,
-    /// The path is relative or empty, or contains a NUL.
-    #[error("the path of a Unix socket is not absolute: write unix:/absolute/path.sock")]
-    Relative,
-    /// The path is longer than the kernel allows.
-    #[error("the path of the Unix socket has {0} bytes, and the kernel allows {MAX_PATH}: choose a shorter path")]
-    TooLong(usize),
-}
-
 impl FromStr for Address {
-    type Err = ParseAddressError;
+    /// Sentence that states the valid form.
+    type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const FORM: &str = "invalid socket address: write IP:PORT, as in 0.0.0.0:8080, or unix: and an absolute path, as \
+                            in unix:/run/app.sock";
         let Some(path) = text.strip_prefix(UNIX) else {
-            return text.parse().map(Self::Tcp).map_err(|_| ParseAddressError::Unknown);
+            return text.parse().map(Self::Tcp).map_err(|_| FORM.to_owned());
         };
         if !path.starts_with('/') || path.contains('\0') {
-            return Err(ParseAddressError::Relative);
+            return Err("the path of a Unix socket is not absolute: write unix:/absolute/path.sock".to_owned());
         }
         if path.len() > MAX_PATH {
-            return Err(ParseAddressError::TooLong(path.len()));
+            let length = path.len();
+            return Err(format!(
+                "the path of the Unix socket has {length} bytes, and the kernel allows {MAX_PATH}: choose a shorter path"
+            ));
         }
         Ok(Self::Unix(path.into()))
     }

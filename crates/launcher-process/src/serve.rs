@@ -48,7 +48,7 @@ where
     let server = ServerContext { stop: stop.clone(), closed, answer };
     let serve = |stream: TcpStream, mut peer: SocketAddr, slot: ConnectionSlot| {
         peer.set_ip(peer.ip().to_canonical());
-        let id = slot.id();
+        let id = slot.id;
         let task = stop.track(connection::serve(stream, peer, slot, server.clone()));
         connections.set_task(id, task.abort_handle());
     };

@@ -11,36 +11,29 @@ use clap::{Arg, Args, Command, CommandFactory, Parser};
 
 const PREFIX: &str = "SERVICE_";
 
-/// Error of a boolean setting that is neither `true` nor `false`.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("write true or false")]
-pub struct ParseBoolError;
-
 /// Parses `true` or `false`. All other texts are errors, so that a typo such as `SERVICE_REQUIRE_AUTHENTICATION=flase`
 /// cannot change the setting.
 ///
 /// # Errors
-/// Returns [`ParseBoolError`] for any other text.
-pub fn parse_bool(text: &str) -> Result<bool, ParseBoolError> {
-    match text.trim() {
-        "true" => Ok(true),
-        "false" => Ok(false),
-        _ => Err(ParseBoolError),
-    }
+/// Returns the valid form.
+pub fn parse_bool(text: &str) -> Result<bool, &'static str> {
+    text.trim().parse().map_err(|_| "write true or false")
 }
 
-/// Parses a DNS name without a port (RFC 1035, 2.3.1).
+/// True for a label of a DNS name (RFC 1035, 2.3.1).
+fn is_label(text: &str) -> bool {
+    (1..=63).contains(&text.len())
+        && !text.starts_with('-')
+        && !text.ends_with('-')
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+}
+
+/// Parses a DNS name without a port.
 ///
 /// # Errors
 /// Returns the valid form.
 pub fn parse_domain(text: &str) -> Result<String, &'static str> {
-    let label = |label: &str| {
-        (1..=63).contains(&label.len())
-            && !label.starts_with('-')
-            && !label.ends_with('-')
-            && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
-    };
-    if text.len() <= 200 && text.split('.').all(label) {
+    if text.len() <= 200 && text.split('.').all(is_label) {
         Ok(text.to_ascii_lowercase())
     } else {
         Err("write a domain without scheme, port or wildcard, as in workshops.example.org")
@@ -52,9 +45,7 @@ pub fn parse_domain(text: &str) -> Result<String, &'static str> {
 /// # Errors
 /// Returns the valid form.
 pub fn parse_namespace(text: &str) -> Result<String, &'static str> {
-    let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-    let is_label = (1..=63).contains(&text.len()) && !text.starts_with('-') && !text.ends_with('-');
-    if is_label && text.bytes().all(is_plain) {
+    if is_label(text) && !text.bytes().any(|byte| byte.is_ascii_uppercase()) {
         Ok(text.to_owned())
     } else {
         Err("write names of namespaces: lower-case letters, digits and dashes, as in class-statistics")

@@ -5,7 +5,7 @@ use std::io::IsTerminal;
 use clap::{Args, ValueEnum};
 use tracing::Metadata;
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::{FilterExt, LevelFilter, ParseError, Targets, filter_fn};
+use tracing_subscriber::filter::{FilterExt, LevelFilter, Targets, filter_fn};
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -35,11 +35,11 @@ pub enum LogFormat {
 /// Initializes logging. Call this function once, at the start of the process.
 ///
 /// # Errors
-/// Fails if the filter is invalid.
-pub fn init(settings: &LogSettings) -> Result<(), ParseError> {
+/// Returns one line that names the setting if the filter is invalid.
+pub fn init(settings: &LogSettings) -> Result<(), String> {
     // `Targets` filters by module only. A filter on fields needs a regular expression engine, whose memory every
     // sidecar would pay for.
-    let asked_for: Targets = settings.log.parse()?;
+    let asked_for: Targets = settings.log.parse().map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
     let filter = asked_for.and(filter_fn(|line| !is_repeated(line)).with_max_level_hint(LevelFilter::TRACE));
     let terminal = std::io::stderr().is_terminal();
     let json = match settings.log_format {

@@ -18,12 +18,11 @@ use std::thread::Builder;
 use std::time::Duration;
 
 use launcher_domain::TokenDigest;
-use launcher_process::listener::{ACCEPT_PAUSE, ListenOptions, listen};
+use launcher_process::listener::{ListenOptions, Listener, Stream};
 use launcher_process::stop::Stop;
 use launcher_process::telemetry::LogSettings;
-use tokio::net::TcpListener;
 
-use http::{Chunked, HEAD_TIMEOUT, Request, answer, read_request};
+use http::{Chunked, HEAD_TIMEOUT, Request, answer, begin_archive, end_archive, read_request};
 
 pub use files::write_archive;
 
@@ -38,20 +37,6 @@ const CONNECTIONS: usize = 8;
 const STACK: usize = 512 * 1024;
 /// Pause after a failed attempt to listen beside an app, which may use the port.
 const LISTEN_PAUSE: Duration = Duration::from_secs(1);
-
-/// Reason why no complete archive was sent.
-#[derive(Debug, thiserror::Error)]
-pub enum ArchiveError {
-    /// No client asked for the archive in time.
-    #[error("no client asked for the archive within {} s", .0.as_secs())]
-    NotRequested(Duration),
-    /// The connection broke, or the client did not read.
-    #[error("sending the archive failed: {0}")]
-    Interrupted(io::Error),
-    /// The listener could not be opened, or the waiting thread failed.
-    #[error("connections cannot be accepted: {0}")]
-    Listener(io::Error),
-}
 
 /// Progress of the download, from its connection's thread.
 enum Progress {
@@ -78,29 +63,33 @@ impl Offer {
 /// Sends one archive, and returns when it is complete; or sends archives until a stop signal.
 ///
 /// # Errors
-/// [`ArchiveError`]: the client has no complete archive.
-pub async fn serve_archive(settings: &ArchiveSettings) -> Result<(), ArchiveError> {
+/// Returns one line with the reason why the client has no complete archive.
+pub async fn serve_archive(settings: &ArchiveSettings) -> Result<(), String> {
     if let Some(wait) = settings.wait() {
         return serve_once(settings, wait).await;
     }
     // Without a handler, the first process of a container ignores SIGTERM, and delays the end of its pod.
-    let stop = Stop::on_signals().map_err(ArchiveError::Listener)?;
+    let stop = Stop::on_signals().map_err(not_accepting)?;
     tokio::select! {
         () = stop.requested() => Ok(()),
         never = serve_each(settings) => match never {},
     }
 }
 
-async fn serve_once(settings: &ArchiveSettings, wait: Duration) -> Result<(), ArchiveError> {
-    let listener = open(settings).map_err(ArchiveError::Listener)?;
+async fn serve_once(settings: &ArchiveSettings, wait: Duration) -> Result<(), String> {
+    let listener = open(settings).map_err(not_accepting)?;
     // Two: the beginning and the end of the only download.
     let (progress, events) = sync_channel(2);
     let offer = Offer::new(settings, Some(progress));
     let ended = tokio::task::spawn_blocking(move || wait_for_end(&events, wait));
     tokio::select! {
-        ended = ended => ended.unwrap_or_else(|error| Err(ArchiveError::Listener(error.into()))),
+        ended = ended => ended.unwrap_or_else(|error| Err(not_accepting(error.into()))),
         never = accept(&listener, &offer) => match never {},
     }
+}
+
+fn not_accepting(error: io::Error) -> String {
+    format!("connections cannot be accepted: {error}")
 }
 
 /// Sends the archive for each request. A port in use must not end the program.
@@ -114,37 +103,30 @@ async fn serve_each(settings: &ArchiveSettings) -> Infallible {
     }
 }
 
-fn open(settings: &ArchiveSettings) -> io::Result<TcpListener> {
-    let listener = listen(settings.listen_addr, &ListenOptions::default())?;
+fn open(settings: &ArchiveSettings) -> io::Result<Listener> {
+    let listener = Listener::bind(&settings.listen_addr.into(), &ListenOptions::default())?;
     tracing::info!(listen = %settings.listen_addr, "waiting for the launcher");
     Ok(listener)
 }
 
-fn wait_for_end(events: &Receiver<Progress>, wait: Duration) -> Result<(), ArchiveError> {
-    match events.recv_timeout(wait) {
-        Ok(Progress::Began) => {}
-        Ok(Progress::Ended(outcome)) => return outcome.map_err(ArchiveError::Interrupted),
+fn wait_for_end(events: &Receiver<Progress>, wait: Duration) -> Result<(), String> {
+    let outcome = match events.recv_timeout(wait) {
+        Ok(Progress::Ended(outcome)) => outcome,
+        Ok(Progress::Began) => match events.recv() {
+            Ok(Progress::Ended(outcome)) => outcome,
+            Ok(Progress::Began) | Err(_) => Err(io::ErrorKind::BrokenPipe.into()),
+        },
         Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-            return Err(ArchiveError::NotRequested(wait));
+            return Err(format!("no client asked for the archive within {} s", wait.as_secs()));
         }
-    }
-    match events.recv() {
-        Ok(Progress::Ended(outcome)) => outcome.map_err(ArchiveError::Interrupted),
-        Ok(Progress::Began) | Err(_) => Err(ArchiveError::Interrupted(io::ErrorKind::BrokenPipe.into())),
-    }
+    };
+    outcome.map_err(|error| format!("sending the archive failed: {error}"))
 }
 
 /// Accepts connections, and serves each in a thread: reading files blocks. An error does not end the running download.
-async fn accept(listener: &TcpListener, offer: &Arc<Offer>) -> Infallible {
+async fn accept(listener: &Listener, offer: &Arc<Offer>) -> Infallible {
     loop {
-        let stream = match listener.accept().await {
-            Ok((stream, _)) => stream,
-            Err(error) => {
-                tracing::warn!(%error, "accepting a connection failed, retrying");
-                tokio::time::sleep(ACCEPT_PAUSE).await;
-                continue;
-            }
-        };
+        let (Stream::Tcp(stream), _) = listener.accept_next("a connection").await else { continue };
         // The offer itself, and one reference for each connection.
         if Arc::strong_count(offer) > CONNECTIONS {
             continue;
@@ -181,9 +163,9 @@ fn serve_connection(offer: &Offer, stream: &TcpStream) -> io::Result<()> {
             if offer.progress.is_none() {
                 // Before the end of the archive: its client may ask again at once.
                 offer.is_taken.store(false, Ordering::Release);
-                return sent?.end();
+                return end_archive(sent?);
             }
-            let sent = sent.and_then(Chunked::end).and_then(|()| wait_for_close(stream));
+            let sent = sent.and_then(end_archive).and_then(|()| wait_for_close(stream));
             send_progress(offer, Progress::Ended(sent));
             Ok(())
         }
@@ -198,9 +180,9 @@ fn send_progress(offer: &Offer, progress: Progress) {
 
 /// Sends the archive in chunks, except for the last chunk. Without it, the client knows that the archive is incomplete.
 fn send_files<'a>(directory: &Path, stream: &'a TcpStream) -> io::Result<Chunked<'a>> {
-    let mut chunked = Chunked::begin(stream, "application/x-tar")?;
-    write_archive(directory, &mut chunked)?;
-    Ok(chunked)
+    let mut body = begin_archive(stream)?;
+    write_archive(directory, &mut body)?;
+    Ok(body)
 }
 
 /// Waits until the client has closed the connection, which means that it has received all bytes. The end of the process

@@ -37,12 +37,6 @@ impl Policy {
     /// Default name prefix of the login proxy's cookies.
     pub const SESSION_COOKIE_PREFIX: &str = "_oauth2_proxy";
 
-    /// Creates a policy that admits only `owner`. All other fields have their defaults.
-    #[must_use]
-    pub fn new(owner: EmailAddress) -> Self {
-        Self { owner: Some(owner), ..Self::without_owner() }
-    }
-
     /// Creates a policy that admits no request, for addresses without a workshop. All other fields have their defaults.
     #[must_use]
     pub fn without_owner() -> Self {
@@ -83,8 +77,8 @@ impl Rules {
             app_name: app.to_string(),
             app_port: app.port(),
             framed_start: (!frame.plain_tabs).then(|| frame.start_path.clone()),
-            mismatches: metrics.mismatches(),
-            unproven: metrics.unproven(),
+            mismatches: metrics.mismatches.clone(),
+            unproven: metrics.unproven.clone(),
         }
     }
 

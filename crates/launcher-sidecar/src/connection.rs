@@ -16,10 +16,10 @@ use crate::exchange::ExchangeOutcome;
 use crate::exchange::admission::admit;
 use crate::exchange::state::SharedState;
 use crate::frame::events;
-use crate::frame::resource::{Resource, ResponseOptions, write_resource};
+use crate::frame::resource::{Resource, write_resource};
 use crate::metrics::Outcome;
 use crate::progress::Progress;
-use crate::refusal::{Reason, Refused, ResponseFormat, write_error_response};
+use crate::refusal::{Reason, Refused, ResponseForm, write_error_response};
 use crate::transport::PeerIo;
 use crate::transport::buffers::WriteBuffer;
 use crate::websocket::run_tunnel;
@@ -85,7 +85,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         let begun = Instant::now();
         self.client.begin(begun);
         if let Some(resource) = &admitted.resource {
-            return self.serve_resource(resource, &admitted, stop).await;
+            return self.serve_resource(resource, admitted.form, stop).await;
         }
         self.state.metrics.used(begun);
         let client = &mut self.client;
@@ -100,47 +100,35 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             self.state.metrics.count(Outcome::Forwarded);
             return outcome;
         };
-        let &Admitted { is_head, wants_html, language, keep_alive, .. } = admitted;
-        let keep_alive = keep_alive && !unread && reason.is_understood();
-        self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await
+        let keep_alive = admitted.form.keep_alive && !unread && reason.is_understood();
+        self.refuse(Refused { reason, form: ResponseForm { keep_alive, ..admitted.form } }).await
     }
 
     /// Counts a refused request, and sends its error response.
     async fn refuse(&mut self, refused: Refused) -> ExchangeOutcome {
         self.state.metrics.count(refused.reason.outcome());
         let launcher = self.state.frame.launcher();
-        let format = ResponseFormat {
-            html: refused.wants_html,
-            language: refused.language,
-            launcher: launcher.as_deref(),
-            head_only: refused.is_head,
-            close: !refused.keep_alive,
-        };
-        write_error_response(refused.reason, format, self.client.write_buffer.space());
-        self.send(refused.keep_alive).await
+        write_error_response(refused, launcher.as_deref(), self.client.write_buffer.space());
+        self.send(refused.form.keep_alive).await
     }
 
     /// Counts and sends a response with a resource of the sidecar itself. The request is no use of the app.
-    async fn serve_resource(&mut self, resource: &Resource, admitted: &Admitted, stop: &Stop) -> ExchangeOutcome {
-        let &Admitted { is_head, wants_html, language, keep_alive, .. } = admitted;
-        if *resource == Resource::Events && !is_head {
-            let Ok(_permit) = self.state.streams.try_acquire() else {
-                let reason = Reason::TooManyStreams;
-                return self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await;
+    async fn serve_resource(&mut self, resource: &Resource, form: ResponseForm, stop: &Stop) -> ExchangeOutcome {
+        let SharedState { frame, pool, metrics, streams, .. } = self.state;
+        if *resource == Resource::Events && !form.is_head {
+            let Ok(_permit) = streams.try_acquire() else {
+                return self.refuse(Refused { reason: Reason::TooManyStreams, form }).await;
             };
-            self.state.metrics.count(Outcome::Served);
+            metrics.count(Outcome::Served);
             // Box the future, so that other connections do not need memory for its state.
-            let SharedState { frame, pool, .. } = self.state;
             return match Box::pin(events::send(frame, pool, stop, &mut self.client)).await {
                 true => ExchangeOutcome::CloseWithoutLinger,
                 false => ExchangeOutcome::Abort,
             };
         }
-        self.state.metrics.count(Outcome::Served);
-        let options = ResponseOptions { language, head_only: is_head, close: !keep_alive };
-        let SharedState { frame, pool, .. } = self.state;
-        write_resource(frame, pool, resource, options, self.client.write_buffer.space()).await;
-        self.send(keep_alive).await
+        metrics.count(Outcome::Served);
+        write_resource(frame, pool, resource, form, self.client.write_buffer.space()).await;
+        self.send(form.keep_alive).await
     }
 
     /// Sends the response in the write buffer.

@@ -178,14 +178,6 @@ const DELIVERY: Duration = Duration::from_secs(60);
 /// bytes, the kernel would reset it, and the client could lose the response.
 pub(crate) const LINGER: Duration = Duration::from_secs(2);
 
-/// State of a close in progress.
-struct Closing<'c, IO> {
-    client: &'c mut Client<IO>,
-    linger: Duration,
-    is_delivered: bool,
-    is_shut: bool,
-}
-
 /// Closes the connection after the client has received the last response. After the delivery, reads and discards bytes
 /// until the client closes, for at most `linger`.
 pub(crate) async fn close<IO: PeerIo>(client: &mut Client<IO>, linger: Duration) {
@@ -193,26 +185,21 @@ pub(crate) async fn close<IO: PeerIo>(client: &mut Client<IO>, linger: Duration)
     let now = Instant::now();
     client.progress.enter(ConnectionState::Transfer, now);
     client.timer.set(now + DELIVERY);
-    let mut closing = Closing { client, linger, is_delivered: false, is_shut: false };
-    poll_fn(|cx| closing.poll(cx)).await;
-}
-
-impl<IO: PeerIo> Closing<'_, IO> {
-    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
-        let client = &mut *self.client;
-        if !self.is_delivered && client.io.poll_delivered(cx).is_ready() {
-            self.is_delivered = true;
-            if self.linger.is_zero() {
+    let (mut is_delivered, mut is_shut) = (false, false);
+    poll_fn(|cx| {
+        if !is_delivered && client.io.poll_delivered(cx).is_ready() {
+            is_delivered = true;
+            if linger.is_zero() {
                 return Poll::Ready(());
             }
-            client.timer.set(Instant::now() + self.linger);
+            client.timer.set(Instant::now() + linger);
         }
         // Poll the timer before reading. Otherwise a client that never stops sending would keep the timer from firing.
         if client.timer.poll(cx).is_ready() {
             return Poll::Ready(());
         }
-        if self.is_delivered && !self.is_shut {
-            self.is_shut = Pin::new(&mut client.io).poll_shutdown(cx).is_ready();
+        if is_delivered && !is_shut {
+            is_shut = Pin::new(&mut client.io).poll_shutdown(cx).is_ready();
         }
         while !client.has_ended {
             match with_scratch(|area| poll_read(&mut client.io, cx, area)) {
@@ -221,6 +208,7 @@ impl<IO: PeerIo> Closing<'_, IO> {
                 Poll::Pending => break,
             }
         }
-        if client.has_ended && self.is_shut { Poll::Ready(()) } else { Poll::Pending }
-    }
+        if client.has_ended && is_shut { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
 }

@@ -107,7 +107,7 @@ where
                 if app_keep_alive && !is_wide {
                     state.pool.put(app, ended);
                 }
-                let is_last = !admitted.keep_alive && request.is_done() && client.read_buffer.is_empty();
+                let is_last = !admitted.form.keep_alive && request.is_done() && client.read_buffer.is_empty();
                 return match (close, is_last) {
                     (true, true) => ExchangeOutcome::CloseWithoutLinger,
                     (true, false) => ExchangeOutcome::CloseWithLinger,
@@ -162,7 +162,8 @@ mod tests {
     }
 
     fn state(addr: SocketAddr) -> SharedState {
-        SharedState::new(Policy::new(EmailAddress::parse("alice@example.org").unwrap()), addr, Frame::default())
+        let owner = Some(EmailAddress::parse("alice@example.org").unwrap());
+        SharedState::new(Policy { owner, ..Policy::without_owner() }, addr, Frame::default())
     }
 
     #[tokio::test]

@@ -18,7 +18,7 @@ use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::frame_path::CLASS;
 use launcher_domain::local_path::LocalPath;
-use launcher_domain::{Clock, Crash, FailureCode};
+use launcher_domain::{Clock, Crash};
 use launcher_process::follow;
 
 /// Dependencies of the frame page.
@@ -101,7 +101,7 @@ pub type Expiry = Source<ExpiryFile, Timestamp>;
 
 /// Source of the last crash of the app. The file has the format of [`Crash::from_text`]. A missing or empty file means that
 /// the app has not crashed.
-pub type LastCrash = Source<PathBuf, AppCrash>;
+pub type LastCrash = Source<PathBuf, Crash>;
 
 /// Source of the end of the workshop. The function returns a value as soon as the end is decided.
 pub type End = Source<Infallible, ()>;
@@ -175,35 +175,16 @@ impl Expiry {
     }
 }
 
-/// Crash of the app, after which it was started again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AppCrash {
-    /// Time of the crash.
-    pub at: Timestamp,
-    /// True if the app exceeded its memory.
-    pub out_of_memory: bool,
-    /// True if the restart lost files.
-    pub files_lost: bool,
-}
-
-impl From<Crash> for AppCrash {
-    fn from(Crash { at, code, files_lost }: Crash) -> Self {
-        Self { at, out_of_memory: code == FailureCode::OutOfMemory, files_lost }
-    }
-}
-
 impl LastCrash {
     /// Returns the last crash; `None` if the app has not crashed, or if the source is unreadable.
-    async fn read(&self) -> Option<AppCrash> {
+    async fn read(&self) -> Option<Crash> {
         match self {
             Self::Unknown => None,
             Self::Shared(current) => current(),
-            Self::File(path) => Crash::from_text(&read_fact(path).await?).map(AppCrash::from),
+            Self::File(path) => Crash::from_text(&read_fact(path).await?),
         }
     }
-}
 
-impl LastCrash {
     /// True if the source has a crash as soon as the app has exited. A file may have it a minute later: on a cluster, the
     /// kubelet writes it.
     fn is_immediate(&self) -> bool {

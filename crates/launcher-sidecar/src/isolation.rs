@@ -33,22 +33,9 @@ const NETWORK_GRACE: Duration = Duration::from_secs(2);
 /// Reason why the wait for isolation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum IsolationError {
-    /// The settings contain no forbidden address.
-    #[error(
-        "SERVICE_FORBIDDEN_ADDR is not set, and neither is KUBERNETES_SERVICE_HOST; set SERVICE_FORBIDDEN_ADDR to HOST:PORT \
-         of a service that the network policies forbid"
-    )]
-    NoAddress,
-    /// The forbidden address cannot be resolved to an IP address.
-    #[error(
-        "SERVICE_FORBIDDEN_ADDR {address} cannot be resolved: {error}; set it to HOST:PORT with an IP address or a resolvable name"
-    )]
-    Unresolved {
-        /// The configured address.
-        address: String,
-        /// The resolver's error.
-        error: std::io::Error,
-    },
+    /// The settings contain no forbidden address, or it cannot be resolved to an IP address.
+    #[error("{0}")]
+    NoAddress(String),
     /// The forbidden address was still reachable at the timeout.
     #[error(
         "network-not-isolated: {address} can still be reached after a wait of {seconds} s, although the network policies \
@@ -75,7 +62,8 @@ pub enum IsolationError {
 pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, IsolationError> {
     let began = Instant::now();
     let address = resolve(settings).await?;
-    let network = NetworkUp::watch(&settings.resolv_conf);
+    let is_up = Arc::new(AtomicBool::new(false));
+    let _queries = watch_network(&settings.resolv_conf, &is_up);
     let deadline = began + settings.timeout();
     let mut blocked = Blocked::default();
     loop {
@@ -83,9 +71,9 @@ pub async fn wait_isolated(settings: &IsolationSettings) -> Result<Duration, Iso
         let attempt = attempt(address).await;
         blocked.record(attempt, tried);
         if attempt == Attempt::Reached {
-            network.set_up();
+            is_up.store(true, Ordering::Relaxed);
         } else if blocked.is_certain() {
-            if network.is_up() {
+            if is_up.load(Ordering::Relaxed) {
                 return Ok(began.elapsed());
             }
             if began.elapsed() >= NETWORK_GRACE {
@@ -136,11 +124,18 @@ impl Blocked {
 }
 
 async fn resolve(settings: &IsolationSettings) -> Result<SocketAddr, IsolationError> {
-    let address = settings.forbidden_address().ok_or(IsolationError::NoAddress)?;
+    const NOT_SET: &str = "SERVICE_FORBIDDEN_ADDR is not set, and neither is KUBERNETES_SERVICE_HOST; set \
+                           SERVICE_FORBIDDEN_ADDR to HOST:PORT of a service that the network policies forbid";
+    let address = settings.forbidden_address().ok_or_else(|| IsolationError::NoAddress(NOT_SET.to_owned()))?;
     let outcome = lookup_host(&address).await.and_then(|mut found| {
         found.next().ok_or_else(|| std::io::Error::new(std::io::ErrorKind::NotFound, "the name has no address"))
     });
-    outcome.map_err(|error| IsolationError::Unresolved { address, error })
+    outcome.map_err(|error| {
+        IsolationError::NoAddress(format!(
+            "SERVICE_FORBIDDEN_ADDR {address} cannot be resolved: {error}; set it to HOST:PORT with an IP address or a \
+             resolvable name"
+        ))
+    })
 }
 
 async fn attempt(address: SocketAddr) -> Attempt {
@@ -155,43 +150,25 @@ async fn attempt(address: SocketAddr) -> Attempt {
 const RETRY: Duration = Duration::from_millis(50);
 
 /// Sends DNS queries to detect whether the network is up: the network policies allow DNS, so a DNS server answers once the
-/// network is up. Dropping this value ends the queries.
-#[derive(Debug)]
-struct NetworkUp {
-    is_up: Arc<AtomicBool>,
-    _queries: JoinSet<()>,
-}
-
-impl NetworkUp {
-    /// Queries each DNS server of the file `resolv_conf` until one of them answers. Sends no query if the file cannot
-    /// be read.
-    fn watch(resolv_conf: &Path) -> Self {
-        let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
-        let (is_up, mut queries) = (Arc::new(AtomicBool::new(false)), JoinSet::new());
-        let query = query(search_domain(&text));
-        for server in name_servers(&text) {
-            let (is_up, query) = (is_up.clone(), query.clone());
-            queries.spawn(async move {
-                while !is_up.load(Ordering::Relaxed) {
-                    if answers(server, &query).await {
-                        is_up.store(true, Ordering::Relaxed);
-                    } else {
-                        sleep(RETRY).await;
-                    }
+/// network is up. Queries each DNS server of the file `resolv_conf` until `is_up` is true, which an answer causes. Sends no
+/// query if the file cannot be read. Dropping the returned tasks ends the queries.
+fn watch_network(resolv_conf: &Path, is_up: &Arc<AtomicBool>) -> JoinSet<()> {
+    let text = std::fs::read_to_string(resolv_conf).unwrap_or_default();
+    let query = query(search_domain(&text));
+    let mut queries = JoinSet::new();
+    for server in name_servers(&text) {
+        let (is_up, query) = (Arc::clone(is_up), query.clone());
+        queries.spawn(async move {
+            while !is_up.load(Ordering::Relaxed) {
+                if answers(server, &query).await {
+                    is_up.store(true, Ordering::Relaxed);
+                } else {
+                    sleep(RETRY).await;
                 }
-            });
-        }
-        Self { is_up, _queries: queries }
+            }
+        });
     }
-
-    fn is_up(&self) -> bool {
-        self.is_up.load(Ordering::Relaxed)
-    }
-
-    /// Records that the network is up, if the caller has other evidence than DNS.
-    fn set_up(&self) {
-        self.is_up.store(true, Ordering::Relaxed);
-    }
+    queries
 }
 
 /// Builds a query for the A record of a name (RFC 1035, 4.1). Omits labels that are too long: the query may then name

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
 
 #[tokio::main(flavor = "current_thread")]
 async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
-    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    logs::init(&settings.logs)?;
     match wait_isolated(settings).await {
         Ok(waited) => {
             tracing::info!(milliseconds = waited.as_millis(), "network policies are enforced, the app may start");
@@ -74,7 +74,7 @@ async fn isolate(settings: &IsolationSettings) -> Result<ExitCode, String> {
 /// Sends archives. Its threads end with the process.
 #[tokio::main(flavor = "current_thread")]
 async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
-    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    logs::init(&settings.logs)?;
     raise_open_file_limit();
     match serve_archive(settings).await {
         Ok(()) => {
@@ -90,7 +90,7 @@ async fn archive(settings: &ArchiveSettings) -> Result<ExitCode, String> {
 
 #[expect(clippy::print_stderr, reason = "the launcher shows this one line, which must have no log format")]
 fn limit(settings: &NetworkRulesSettings) -> Result<ExitCode, String> {
-    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    logs::init(&settings.logs)?;
     match limit_network(settings) {
         Ok(rules) => {
             tracing::info!(rules, "network rules are installed, the app may start");
@@ -137,7 +137,7 @@ async fn forward(settings: &Settings) -> Result<(), String> {
         tokio::spawn(async move { follow_proxy_secret(&path, &secret).await });
     }
     let policy = Policy { proxy_secret, ..settings.policy() };
-    let sidecar = Sidecar::with_frame(policy, settings.app(), settings.frame());
+    let sidecar = Sidecar::new(policy, settings.app(), settings.frame());
     let (listen, app) = (&settings.server.listen_addr, settings.app());
     tracing::info!(%listen, %app, owner = %settings.owner_email, "serving requests");
     server.serve(sidecar).await;
@@ -150,7 +150,7 @@ async fn show_notice(settings: &NoticeSettings) -> Result<(), String> {
     let server = Server::open(&settings.server)?;
     // The policy admits no request, so the sidecar never connects to an app.
     let no_app = SocketAddr::from((Ipv4Addr::LOCALHOST, 0));
-    let sidecar = Sidecar::with_frame(settings.policy(), no_app, settings.frame());
+    let sidecar = Sidecar::new(settings.policy(), no_app, settings.frame());
     tracing::info!(listen = %settings.server.listen_addr, "serving requests for addresses without a workshop");
     server.serve(sidecar).await;
     Ok(())
@@ -158,7 +158,7 @@ async fn show_notice(settings: &NoticeSettings) -> Result<(), String> {
 
 /// Starts the log, raises the limit of open files, and reports unknown settings.
 fn prepare<S: CommandFactory>(settings: &ServerSettings) -> Result<(), String> {
-    logs::init(&settings.logs).map_err(|error| format!("SERVICE_LOG cannot be read: {error}"))?;
+    logs::init(&settings.logs)?;
     raise_open_file_limit();
     for name in unknown_names::<S>(std::env::vars_os()) {
         tracing::warn!(name, "ignoring unknown setting");

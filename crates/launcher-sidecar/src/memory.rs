@@ -4,6 +4,8 @@
 //! sockets. This module defines the sizes of all buffers. A test asserts that [`WORST_CASE`] is below the memory limit
 //! that the fleets set for the sidecar's container.
 
+use launcher_process::serve::Buffers;
+
 const KIB: usize = 1024;
 const MIB: usize = 1024 * KIB;
 
@@ -18,13 +20,6 @@ pub(crate) const FRAME_STREAMS: usize = 4;
 /// Length of the accept queue, sized for a burst. The kernel drops further connections, and their clients retry after a
 /// second.
 pub(crate) const BACKLOG: u32 = 512;
-/// Sizes of a socket's kernel buffers, in bytes. The kernel may exceed the send buffer by one segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Buffers {
-    pub(crate) receive: usize,
-    pub(crate) send: usize,
-}
-
 /// Full buffers, for the first [`FULL_CONNECTIONS`] connections. They hold two segments of the loopback device in each
 /// direction. With smaller buffers, transfers over that device wait for delayed acknowledgements.
 ///
@@ -64,7 +59,8 @@ const fn accounted(size: usize) -> usize {
     2 * size
 }
 
-/// Largest segment in a send queue, including the kernel's bookkeeping, in bytes.
+/// Largest segment in a send queue, including the kernel's bookkeeping, in bytes. The kernel may exceed the send buffer by
+/// one segment.
 const SEGMENT: usize = 68 * KIB;
 /// Memory for the socket, the file and the task of one connection, in bytes.
 const OBJECTS: usize = 8 * KIB;

@@ -63,9 +63,12 @@ impl Outcome {
 pub(crate) struct Metrics {
     requests: Family<[(&'static str, &'static str); 1], Counter>,
     outcomes: [Counter; Outcome::ALL.len()],
-    mismatches: Counter,
-    unproven: Counter,
-    displaced: Counter,
+    /// Requests without the owner's identity that were forwarded because authentication is off.
+    pub(crate) mismatches: Counter,
+    /// Requests whose identity has no valid proxy secret.
+    pub(crate) unproven: Counter,
+    /// Connections that were closed to make room for new connections.
+    pub(crate) displaced: Counter,
     connections: Gauge<i64, AtomicI64>,
     websockets: Gauge<i64, AtomicI64>,
     started: Instant,
@@ -92,23 +95,6 @@ impl Metrics {
 
     pub(crate) fn count(&self, outcome: Outcome) {
         self.outcomes[outcome as usize].inc();
-    }
-
-    /// Returns the counter of requests without the owner's identity that were forwarded because authentication is off.
-    pub(crate) fn mismatches(&self) -> Counter {
-        self.mismatches.clone()
-    }
-
-    /// Returns the counter of requests whose identity has no valid proxy secret.
-    pub(crate) fn unproven(&self) -> Counter {
-        self.unproven.clone()
-    }
-
-    /// Counts `count` connections that were closed to make room for new connections.
-    pub(crate) fn displaced(&self, count: usize) {
-        if count > 0 {
-            self.displaced.inc_by(count as u64);
-        }
     }
 
     /// Records that the owner uses the app at time `now`.

@@ -69,23 +69,32 @@ impl From<httparse::Error> for ResponseError {
     }
 }
 
+/// Properties of a request that determine the form of its response.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ResponseForm {
+    /// True for a HEAD request, whose response has no body.
+    pub(crate) is_head: bool,
+    /// True if the client accepts HTML.
+    pub(crate) wants_html: bool,
+    /// The client's preferred language. A line of text is always English.
+    pub(crate) language: Language,
+    /// True if the client may send another request on its connection.
+    pub(crate) keep_alive: bool,
+}
+
 /// A request that the sidecar answers with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) reason: Reason,
-    pub(crate) is_head: bool,
-    pub(crate) wants_html: bool,
-    /// The client's preferred language.
-    pub(crate) language: Language,
-    /// True if the connection can stay open: the end of the request is known, and no part of its body is unread.
-    pub(crate) keep_alive: bool,
+    /// `keep_alive` is true if the end of the request is known, and no part of its body is unread.
+    pub(crate) form: ResponseForm,
 }
 
 impl Refused {
     /// Refuses a request whose head cannot be parsed. The connection must close, because the end of the request is
     /// unknown.
     pub(crate) fn unread(reason: Reason) -> Self {
-        Self { reason, is_head: false, wants_html: false, language: Language::default(), keep_alive: false }
+        Self { reason, form: ResponseForm::default() }
     }
 }
 
@@ -143,30 +152,20 @@ struct Answer {
     text: String,
     /// The language of title and text.
     language: Language,
-    /// Rule that the app's response breaks. It is for the author of the app, and so in English.
-    broken: Option<ResponseError>,
 }
 
 fn answer(reason: Reason, language: Language) -> Answer {
     let texts = language.texts();
-    let translated =
-        |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language, broken: None };
+    let translated = |status, NoticeText { title, text }| Answer { status, title, text: text.to_owned(), language };
     // No browser sends these requests for a page: their texts are for developers.
-    let english = |status, title, text: &str| Answer {
-        status,
-        title,
-        text: text.to_owned(),
-        language: Language::ENGLISH,
-        broken: None,
-    };
+    let english =
+        |status, title, text: &str| Answer { status, title, text: text.to_owned(), language: Language::ENGLISH };
     let malformed = |what: &dyn Display| english("400 Bad Request", "Bad request", &sentence(what));
     match reason {
         Reason::NoIdentity => translated("403 Forbidden", texts.not_signed_in),
         Reason::NotTheOwner => translated("403 Forbidden", texts.not_yours),
         Reason::AppUnavailable => translated("503 Service Unavailable", texts.starting),
-        Reason::InvalidAppResponse(error) => {
-            Answer { broken: Some(error), ..translated("502 Bad Gateway", texts.no_answer) }
-        }
+        Reason::InvalidAppResponse(_) => translated("502 Bad Gateway", texts.no_answer),
         Reason::Malformed(what) => malformed(&what),
         Reason::Framing(error) => malformed(&error),
         Reason::Target(error) => malformed(&error),
@@ -198,31 +197,20 @@ fn answer(reason: Reason, language: Language) -> Answer {
     }
 }
 
-/// Format of an error response.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ResponseFormat<'a> {
-    /// True for an HTML page, false for a line of text.
-    pub(crate) html: bool,
-    /// The client's preferred language. A line of text is always English.
-    pub(crate) language: Language,
-    /// URL of the launcher, for a link.
-    pub(crate) launcher: Option<&'a str>,
-    /// True if the request is a HEAD request, whose response has no body.
-    pub(crate) head_only: bool,
-    /// True if the connection is closed after this response.
-    pub(crate) close: bool,
-}
-
-/// Appends the error response, with head and body, to `out`.
-pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, out: &mut Vec<u8>) {
-    let answer = answer(reason, if format.html { format.language } else { Language::ENGLISH });
-    let broken = answer.broken.map(|error| format!("The app's answer breaks HTTP/1.1: {error}."));
-    let body = if format.html {
-        page(&answer, broken.as_deref(), reason, format)
-    } else {
-        [Some(&*answer.text), broken.as_deref()].into_iter().flatten().flat_map(|text| [text, "\n"]).collect()
+/// Appends the error response, with head and body, to `out`. `launcher` is the URL of the launcher, for a link.
+pub(crate) fn write_error_response(Refused { reason, form }: Refused, launcher: Option<&str>, out: &mut Vec<u8>) {
+    let answer = answer(reason, if form.wants_html { form.language } else { Language::ENGLISH });
+    // The broken rule is for the author of the app, and so in English.
+    let broken = match reason {
+        Reason::InvalidAppResponse(error) => Some(format!("The app's answer breaks HTTP/1.1: {error}.")),
+        _ => None,
     };
-    let media = if format.html { "text/html" } else { "text/plain" };
+    let texts: Vec<&str> = [Some(&*answer.text), broken.as_deref()].into_iter().flatten().collect();
+    let (media, body) = if form.wants_html {
+        ("text/html", page(&answer, &texts, reason, launcher))
+    } else {
+        ("text/plain", texts.into_iter().flat_map(|text| [text, "\n"]).collect())
+    };
     // Ignore the result: writing to a `Vec` cannot fail.
     let _ = write!(
         out,
@@ -238,22 +226,21 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
         Reason::TooManyStreams => b"Retry-After: 60\r\n",
         _ => b"",
     });
-    out.extend_from_slice(if format.close { b"Connection: close\r\n\r\n" } else { b"\r\n" });
-    if !format.head_only {
+    out.extend_from_slice(if form.keep_alive { b"\r\n" } else { b"Connection: close\r\n\r\n" });
+    if !form.is_head {
         out.extend_from_slice(body.as_bytes());
     }
 }
 
 /// Returns an error response as a page. It has no brand: the page of a running sidecar must equal that of the notice program,
 /// also after a change of the brand.
-fn page(answer: &Answer, broken: Option<&str>, reason: Reason, format: ResponseFormat<'_>) -> String {
-    let texts: Vec<&str> = [Some(&*answer.text), broken].into_iter().flatten().collect();
+fn page(answer: &Answer, texts: &[&str], reason: Reason, launcher: Option<&str>) -> String {
     let notice = Notice {
         language: answer.language,
         title: answer.title,
-        texts: &texts,
+        texts,
         links: &[],
-        launcher: format.launcher,
+        launcher,
         brand: None,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),
     };

@@ -4,7 +4,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use launcher_domain::sync::lock;
@@ -15,7 +15,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::AbortHandle;
 use tokio::time::Instant;
 
-use crate::memory::{BACKLOG, FULL, LEAN, MAX_CONNECTIONS};
+use crate::memory::{BACKLOG, FULL, MAX_CONNECTIONS};
 use crate::progress::Progress;
 use crate::sidecar::Sidecar;
 use crate::transport::{BufferPermits, Direction, Socket};
@@ -45,7 +45,7 @@ pub fn listen(address: &Address) -> io::Result<Listener> {
 /// The number of connections is limited, because untrusted code in the app can connect too: it must not make the
 /// sidecar exceed its memory limit. At the connection limit, a new connection displaces another one.
 pub async fn serve(listener: &Listener, sidecar: Sidecar, stop: Stop) {
-    let (slots, buffers) = (ConnectionSlots::new(), BufferPermits::new(LEAN));
+    let (slots, buffers) = (ConnectionSlots::new(), BufferPermits::default());
     loop {
         let accepted = async {
             let permit = slots.reserve().await;
@@ -63,9 +63,9 @@ pub async fn serve(listener: &Listener, sidecar: Sidecar, stop: Stop) {
             socket.narrow(Direction::Send);
         }
         slots.spawn(permit, &stop, |progress| async move {
-            served.serve_socket(socket, peer, progress, stopped).await;
+            served.serve_io(socket, peer, progress, &stopped).await;
         });
-        sidecar.count_displaced(slots.displace_connections(Instant::now()));
+        sidecar.state.metrics.displaced.inc_by(slots.displace_connections(Instant::now()));
     }
 }
 
@@ -129,7 +129,7 @@ impl ConnectionSlots {
         let progress = Arc::new(Progress::new());
         let slot =
             Arc::new(Slot { progress: progress.clone(), task: OnceLock::new(), is_displaced: AtomicBool::new(false) });
-        self.lock().push(slot.clone());
+        lock(&self.occupied).push(slot.clone());
         let guard = SlotGuard { slots: self.clone(), slot: slot.clone(), _permit: permit };
         // Box the future. Otherwise each async block around it would store the connection's whole state twice.
         let serving = Box::pin(serve(progress));
@@ -142,12 +142,12 @@ impl ConnectionSlots {
 
     /// Displaces connections until enough slots are free. Returns the number of displaced connections. A slot becomes
     /// free when the runtime drops its aborted task.
-    fn displace_connections(&self, now: Instant) -> usize {
+    fn displace_connections(&self, now: Instant) -> u64 {
         let free = self.free.available_permits();
         if free >= MIN_FREE {
             return 0;
         }
-        let occupied = self.lock();
+        let occupied = lock(&self.occupied);
         let (displaced, mut staying): (Vec<_>, Vec<_>) = occupied.iter().partition(|slot| slot.is_displaced());
         let mut count = 0;
         if free + displaced.len() >= MIN_FREE {
@@ -159,10 +159,6 @@ impl ConnectionSlots {
             count += 1;
         }
         count
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Arc<Slot>>> {
-        lock(&self.occupied)
     }
 }
 
@@ -181,7 +177,7 @@ impl Slot {
 
 impl Drop for SlotGuard {
     fn drop(&mut self) {
-        let mut occupied = self.slots.lock();
+        let mut occupied = lock(&self.slots.occupied);
         if let Some(index) = occupied.iter().position(|slot| Arc::ptr_eq(slot, &self.slot)) {
             occupied.swap_remove(index);
         }

@@ -13,25 +13,19 @@ use crate::exchange::state::SharedState;
 use crate::frame::Frame;
 use crate::metrics::Activity;
 use crate::progress::Progress;
-use crate::transport::{PeerIo, Socket};
+use crate::transport::PeerIo;
 
 /// Reverse proxy in front of one app, which forwards only the owner's requests. Clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Sidecar {
-    state: Arc<SharedState>,
+    pub(crate) state: Arc<SharedState>,
 }
 
 impl Sidecar {
     /// Creates a sidecar in front of the app at address `app`. If the address is not a loopback address, 127.0.0.1
-    /// replaces it, because a sidecar must forward only to its own app. The frame page has no time and no links.
+    /// replaces it, because a sidecar must forward only to its own app.
     #[must_use]
-    pub fn new(policy: Policy, app: SocketAddr) -> Self {
-        Self::with_frame(policy, app, Frame::default())
-    }
-
-    /// Creates a sidecar like [`Sidecar::new`], with this frame page.
-    #[must_use]
-    pub fn with_frame(policy: Policy, app: SocketAddr, frame: Frame) -> Self {
+    pub fn new(policy: Policy, app: SocketAddr, frame: Frame) -> Self {
         Self { state: Arc::new(SharedState::new(policy, app, frame)) }
     }
 
@@ -45,18 +39,15 @@ impl Sidecar {
     }
 
     /// Serves one client connection. Its `progress` determines whether a new connection displaces it.
-    pub(crate) async fn serve_socket(&self, socket: Socket, peer: Option<IpAddr>, progress: Arc<Progress>, stop: Stop) {
-        self.serve_io(socket, peer, progress, &stop).await;
-    }
-
-    async fn serve_io<IO: PeerIo>(&self, io: IO, peer: Option<IpAddr>, progress: Arc<Progress>, stop: &Stop) {
+    pub(crate) async fn serve_io<IO: PeerIo>(
+        &self,
+        io: IO,
+        peer: Option<IpAddr>,
+        progress: Arc<Progress>,
+        stop: &Stop,
+    ) {
         let _open = self.state.metrics.connection();
         Connection::new(&self.state, io, peer, progress).run(stop).await;
-    }
-
-    /// Counts `count` connections that were closed to make room for new connections.
-    pub(crate) fn count_displaced(&self, count: usize) {
-        self.state.metrics.displaced(count);
     }
 
     /// Returns the usage of the app by its owner.
@@ -68,11 +59,6 @@ impl Sidecar {
     /// Registers this sidecar's metrics in `registry`.
     pub fn register_metrics(&self, registry: &mut Registry) {
         self.state.metrics.register(registry);
-    }
-
-    /// Returns the port of the app.
-    pub(crate) fn app_port(&self) -> u16 {
-        self.state.pool.app().port()
     }
 
     /// Checks that the app accepts a connection. The first success may begin the lifetime that the frame page shows.

@@ -129,7 +129,7 @@ impl Telemetry {
                     text("200 OK", "ready\n")
                 }
                 Err(error) => {
-                    let elsewhere = self.app_sockets.look(self.sidecar.app_port()).await;
+                    let elsewhere = self.app_sockets.look(self.sidecar.state.pool.app.port()).await;
                     let elsewhere = elsewhere.map(|elsewhere| format!("{elsewhere}\n")).unwrap_or_default();
                     let body = format!("the app does not accept a connection: {error}\n{elsewhere}");
                     text("503 Service Unavailable", &body)

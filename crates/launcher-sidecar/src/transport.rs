@@ -11,12 +11,13 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use launcher_process::listener::Stream;
+use launcher_process::serve::Buffers;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use socket2::SockRef;
 use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, Interest, ReadBuf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::memory::{BULK, BULK_AFTER, BULK_TRANSFERS, Buffers, FULL, FULL_CONNECTIONS};
+use crate::memory::{BULK, BULK_AFTER, FULL, FULL_CONNECTIONS, LEAN};
 
 /// A connection to a peer, which is a client or the app.
 pub(crate) trait PeerIo: AsyncRead + AsyncWrite + Unpin {
@@ -41,23 +42,22 @@ pub(crate) enum Direction {
 
 /// Permits for full kernel buffers. While no permit is free, new connections get lean buffers. Clients and the app have
 /// separate permits.
-#[derive(Debug, Clone)]
-pub(crate) struct BufferPermits {
-    full: Arc<Semaphore>,
-    lean: Buffers,
+#[derive(Debug)]
+pub(crate) struct BufferPermits(Arc<Semaphore>);
+
+impl Default for BufferPermits {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(FULL_CONNECTIONS)))
+    }
 }
 
 impl BufferPermits {
-    pub(crate) fn new(lean: Buffers) -> Self {
-        Self { full: Arc::new(Semaphore::new(FULL_CONNECTIONS)), lean }
-    }
-
     /// Returns the buffer sizes of a new connection. With full buffers, also returns the permit that the connection
     /// keeps.
     pub(crate) fn take(&self) -> (Buffers, Option<OwnedSemaphorePermit>) {
-        match self.full.clone().try_acquire_owned() {
+        match self.0.clone().try_acquire_owned() {
             Ok(permit) => (FULL, Some(permit)),
-            Err(_) => (self.lean, None),
+            Err(_) => (LEAN, None),
         }
     }
 }
@@ -187,17 +187,6 @@ impl Drop for Socket {
 
 impl PeerIo for DuplexStream {}
 
-/// Permits for bulk transfers, shared by all connections: large requests and responses get larger kernel buffers. Their
-/// number is limited, because these buffers count as memory of the container.
-#[derive(Debug, Clone)]
-pub(crate) struct BulkPermits(Arc<Semaphore>);
-
-impl Default for BulkPermits {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(BULK_TRANSFERS)))
-    }
-}
-
 /// Byte count of a request or a response, and its permit once it is a bulk transfer.
 #[derive(Debug, Default)]
 pub(crate) struct TransferCounter {
@@ -211,7 +200,7 @@ impl TransferCounter {
     pub(crate) fn count(
         &mut self,
         count: usize,
-        permits: &BulkPermits,
+        permits: &Arc<Semaphore>,
         from: Option<&Socket>,
         to: Option<&Socket>,
     ) -> bool {
@@ -220,7 +209,7 @@ impl TransferCounter {
             return false;
         }
         self.bytes = 0;
-        self.permit = permits.0.clone().try_acquire_owned().ok();
+        self.permit = permits.clone().try_acquire_owned().ok();
         if self.permit.is_none() {
             return false;
         }

@@ -43,28 +43,29 @@ pub(crate) enum ClassCommand {
 }
 
 /// Runs the command, and returns what it prints.
-pub(crate) fn run(command: ClassCommand) -> Result<String, String> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+pub(crate) async fn run(command: ClassCommand) -> Result<String, String> {
     match command {
-        ClassCommand::Export { class, database } => runtime.block_on(within(&database, async |files| {
-            let caller = admin(EXPORTED_BY)?;
-            let access = files.store.class(&caller, &class).await.map_err(|error| error.to_string())?;
-            let access = access.ok_or_else(|| format!("there is no class with the slug {class}"))?;
-            files.export(&access).await.map_err(|error| error.to_string())
-        })),
+        ClassCommand::Export { class, database } => {
+            within(&database, async |files| {
+                let caller = admin(EXPORTED_BY)?;
+                let access = files.store.class(&caller, &class).await.map_err(|error| error.to_string())?;
+                let access = access.ok_or_else(|| format!("there is no class with the slug {class}"))?;
+                files.export(&access).await.map_err(|error| error.to_string())
+            })
+            .await
+        }
         ClassCommand::Import { file, teacher, database } => {
             let text = std::fs::read_to_string(&file)
                 .map_err(|error| format!("{} cannot be read: {error}", file.display()))?;
-            runtime.block_on(within(&database, async |files| {
+            within(&database, async |files| {
                 let author = teacher.first().map_or(EXPORTED_BY, EmailAddress::as_str);
-                let imported = files.import(&admin(author)?, &text, &teacher).await;
-                match imported {
+                match files.import(&admin(author)?, &text, &teacher).await {
                     Ok(class) => Ok(format!("The class {} is created: /classes/{0}", class.content.slug)),
                     Err(ServiceError::Invalid(errors)) => Err(format!("{}: {}", file.display(), sentence(&errors))),
                     Err(error) => Err(error.to_string()),
                 }
-            }))
+            })
+            .await
         }
     }
 }

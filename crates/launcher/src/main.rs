@@ -30,15 +30,15 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<ExitCode, String> {
     match command {
-        Command::Serve(settings) => serve::run(*settings).map_err(|error| error.to_string())?,
-        Command::Operator(settings) => operator::run(*settings).map_err(|error| error.to_string())?,
+        Command::Serve(settings) => serve::run(*settings)?,
+        Command::Operator(settings) => operator::run(*settings)?,
         Command::Doctor(settings) => {
             let report = doctor::run(*settings)?;
             say(&report.to_string());
             return Ok(if report.has_failures() { ExitCode::FAILURE } else { ExitCode::SUCCESS });
         }
-        Command::MoveDatabase(args) => say(&move_database::run(&args)?),
-        Command::Class(command) => say(class::run(command)?.trim_end()),
+        Command::MoveDatabase(args) => say(&block_on(move_database::run(&args))?),
+        Command::Class(command) => say(block_on(class::run(command))?.trim_end()),
         Command::Keep { command } => return Ok(launcher_fleet::keeper::run(command)),
         Command::Openapi => print(&launcher_api::openapi(launcher_api::ApiSettings::BASE_PATH))?,
         Command::Crd => print(&launcher_workshop::crds())?,
@@ -46,6 +46,12 @@ fn run(command: Command) -> Result<ExitCode, String> {
         Command::Man { folder } => reference::write_manual(&folder)?,
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs a command of one task, and returns what it prints.
+fn block_on(command: impl Future<Output = Result<String, String>>) -> Result<String, String> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    runtime.map_err(|error| error.to_string())?.block_on(command)
 }
 
 #[expect(clippy::print_stderr, reason = "a program that cannot start says why, in one line, before there is a log")]

@@ -20,10 +20,8 @@ pub(crate) struct MoveArgs {
 }
 
 /// Copies all rows, and returns one line for each table.
-pub(crate) fn run(args: &MoveArgs) -> Result<String, String> {
-    let runtime =
-        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
-    let copied = runtime.block_on(copy(args)).map_err(|error| error.to_string())?;
+pub(crate) async fn run(args: &MoveArgs) -> Result<String, String> {
+    let copied = copy(args).await.map_err(|error| error.to_string())?;
     let lines = copied.iter().map(|(table, rows)| format!("{rows:>8}  {table}"));
     let last = "All rows are copied. Set SERVICE_DATABASE_URL to the new database, then start the service.".to_owned();
     Ok(lines.chain([last]).collect::<Vec<_>>().join("\n"))

@@ -1,6 +1,5 @@
 //! `launcher operator`: runs the operator, and its health and metrics listener.
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,8 +16,8 @@ use launcher_process::telemetry::{self, LogSettings};
 use prometheus_client::registry::Registry;
 
 use crate::cli::Cli;
-use crate::cluster::{self, ClusterError};
-use crate::traces::{TraceError, TraceSettings, Traces};
+use crate::cluster;
+use crate::traces::{TraceSettings, not_started, run_traced};
 
 /// Maximum time for stopping the operator: it gives up its leadership, and finishes the responses in flight.
 const GRACE: Duration = Duration::from_secs(10);
@@ -40,40 +39,21 @@ pub(crate) struct OperatorArgs {
     log: LogSettings,
 }
 
-/// Reasons why the operator cannot start. Each message is one line.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OperatorStartError {
-    #[error("SERVICE_LOG cannot be read: {0}")]
-    Log(#[from] tracing_subscriber::filter::ParseError),
-    #[error("the runtime cannot be started: {0}")]
-    Runtime(io::Error),
-    #[error("SERVICE_TELEMETRY_ADDR {addr} cannot be listened on: {error}; choose another address")]
-    Listen { addr: SocketAddr, error: io::Error },
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-    #[error(transparent)]
-    Traces(#[from] TraceError),
-    #[error("the operator stopped unexpectedly")]
-    Crashed,
-}
-
 /// Runs until a stop is requested.
-pub(crate) fn run(settings: OperatorArgs) -> Result<(), OperatorStartError> {
-    telemetry::init(&settings.log)?;
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(OperatorStartError::Runtime)?;
-    let _traces = {
-        let _within = runtime.enter();
-        Traces::start(&settings.traces, "workshop-operator")?
-    };
-    runtime.block_on(operate(settings))
+///
+/// # Errors
+/// Returns one line with the reason why the operator cannot start or keep running.
+pub(crate) fn run(args: OperatorArgs) -> Result<(), String> {
+    telemetry::init(&args.log)?;
+    run_traced(&args.traces.clone(), "workshop-operator", operate(args))
 }
 
-async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
-    let stop = Stop::on_signals().map_err(OperatorStartError::Runtime)?;
+async fn operate(args: OperatorArgs) -> Result<(), String> {
+    let stop = Stop::on_signals().map_err(not_started)?;
     let addr = args.telemetry_addr;
-    let listener = listen(addr, &ServeLimits::telemetry().listen_options())
-        .map_err(|error| OperatorStartError::Listen { addr, error })?;
+    let listener = listen(addr, &ServeLimits::telemetry().listen_options()).map_err(|error| {
+        format!("SERVICE_TELEMETRY_ADDR {addr} cannot be listened on: {error}; choose another address")
+    })?;
     warn_about(&args.operator);
     let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "operator".to_owned());
     let (client, namespace) = cluster::connect().await?;
@@ -87,22 +67,18 @@ async fn operate(args: OperatorArgs) -> Result<(), OperatorStartError> {
     let health_stop = Stop::new();
     let health = tokio::spawn(health(&operator, stop.clone()).serve(listener, health_stop.clone()));
     let ended = tokio::spawn(launcher_operator::run(operator, stop.clone())).await;
-    let outcome = if ended.is_ok() && stop.is_requested() { Ok(()) } else { Err(OperatorStartError::Crashed) };
+    let has_stopped = ended.is_ok() && stop.is_requested();
     stop.finish(GRACE).await;
     health_stop.request();
     drop(health.await);
-    outcome
+    if has_stopped { Ok(()) } else { Err("the operator stopped unexpectedly".to_owned()) }
 }
 
 fn health(operator: &Operator, stop: Stop) -> Health {
     let mut metrics = Registry::default();
     operator.metrics().register(&mut metrics);
     let operator = operator.clone();
-    let ready = Arc::new(move || {
-        let ready = operator.ready();
-        Box::pin(async move { ready }) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
-    });
-    Health::new(ready, metrics, stop)
+    Health::new(move || std::future::ready(operator.ready()), metrics, stop)
 }
 
 fn warn_about(settings: &OperatorSettings) {

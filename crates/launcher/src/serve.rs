@@ -4,105 +4,70 @@ pub(crate) mod fleet;
 mod host_routing;
 pub(crate) mod seeds;
 
-use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use launcher_api::{ApiProcess, Metrics, StoppedWorkshops};
 use launcher_domain::clock::{SystemClock, SystemEntropy};
-use launcher_domain::identity::ProxySecretError;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_process::health::Health;
 use launcher_process::serve::{ServeLimits, raise_open_file_limit, serve_http};
 use launcher_process::settings::unknown_names;
 use launcher_process::stop::Stop;
 use launcher_process::{follow, listener, telemetry};
-use launcher_service::{ClaimError, Launcher, Snapshots};
-use launcher_store::{Store, StoreError};
+use launcher_service::{Launcher, Snapshots};
+use launcher_sidecar::follow_proxy_secret;
+use launcher_store::Store;
 use prometheus_client::registry::Registry;
 use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::Cli;
 use crate::settings::ServeSettings;
-use crate::traces::{TraceError, Traces};
-use fleet::{OpenFleetError, RunningFleet};
+use crate::traces::{not_started, run_traced};
+use fleet::RunningFleet;
 use host_routing::Workshops;
 
-/// Reasons why the service cannot start or keep running. Each message is one line.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum ServeError {
-    #[error("SERVICE_LOG cannot be read: {0}")]
-    Log(#[from] tracing_subscriber::filter::ParseError),
-    #[error("the runtime cannot be started: {0}")]
-    Runtime(io::Error),
-    #[error("{setting} {addr} cannot be listened on: {error}; stop what listens there, or choose another address")]
-    Listen { setting: &'static str, addr: SocketAddr, error: io::Error },
-    #[error("SERVICE_PUBLIC_URL is not a URL: {0}; write it as in https://workshops.example.org")]
-    PublicUrl(http::uri::InvalidUri),
-    #[error("the database cannot be used: {0}")]
-    Store(#[from] StoreError),
-    #[error(transparent)]
-    Fleet(#[from] OpenFleetError),
-    #[error(transparent)]
-    Claim(#[from] ClaimError),
-    #[error(transparent)]
-    Traces(#[from] TraceError),
-    #[error(
-        "AUTHENTICATION IS OFF, and SERVICE_LISTEN_ADDR {0} can be reached by other machines: every client would \
-         get the identity SERVICE_DEV_IDENTITY. Listen on 127.0.0.1. To accept this risk, set \
-         SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true"
-    )]
-    Exposed(SocketAddr),
-    #[error(transparent)]
-    Secret(#[from] SecretFileError),
-    #[error("SERVICE_SNAPSHOT_STORE: {0}")]
-    Snapshots(#[from] launcher_snapshots::StoreError),
-    #[error("SERVICE_SEED_TEMPLATES: {0}")]
-    Seeds(#[from] seeds::SeedError),
-    #[error("the {0} stopped unexpectedly")]
-    Crashed(&'static str),
-}
-
 /// Runs the service until a stop is requested.
-pub(crate) fn run(settings: ServeSettings) -> Result<(), ServeError> {
+///
+/// # Errors
+/// Returns one line with the reason why the service cannot start or keep running.
+pub(crate) fn run(settings: ServeSettings) -> Result<(), String> {
     telemetry::init(&settings.log)?;
     raise_open_file_limit();
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(ServeError::Runtime)?;
-    // Declared after the runtime, so dropped before it: sending the last spans needs the runtime.
-    let _traces = {
-        let _within = runtime.enter();
-        Traces::start(&settings.traces, "workshop-launcher")?
-    };
-    runtime.block_on(serve(settings))
+    run_traced(&settings.traces.clone(), "workshop-launcher", serve(settings))
 }
 
-async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
+async fn serve(mut settings: ServeSettings) -> Result<(), String> {
     warn_about(&settings);
     refuse_exposed_bypass(&settings)?;
-    let stop = Stop::on_signals().map_err(ServeError::Runtime)?.with_drain(settings.shutdown_delay);
+    let stop = Stop::on_signals().map_err(not_started)?.with_drain(settings.shutdown_delay);
     let secret = read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await?;
     let limits = ServeLimits { connections: settings.max_connections as usize, ..ServeLimits::service() };
     // Listen before any process is started, so that a port in use is found early. Clients that connect early wait until
     // the service is ready.
     let listener = listen("SERVICE_LISTEN_ADDR", settings.listen_addr, &limits)?;
     let telemetry = listen("SERVICE_TELEMETRY_ADDR", settings.telemetry_addr, &ServeLimits::telemetry())?;
-    let port = listener.local_addr().map_err(ServeError::Runtime)?.port();
+    let port = listener.local_addr().map_err(not_started)?.port();
     settings.api.public_url.get_or_insert_with(|| format!("http://localhost:{port}"));
-    let origin = settings.api.origin().parse().map_err(ServeError::PublicUrl)?;
+    let origin: http::Uri = settings.api.origin().parse().map_err(|error| {
+        format!("SERVICE_PUBLIC_URL is not a URL: {error}; write it as in https://workshops.example.org")
+    })?;
     let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-    let store = Store::open(&settings.database.url()).await?;
-    let snapshots = settings.snapshots.open()?;
+    let store = Store::open(&settings.database.url()).await;
+    let store = store.map_err(|error| format!("the database cannot be used: {error}"))?;
+    let snapshots = settings.snapshots.open().map_err(|error| format!("SERVICE_SNAPSHOT_STORE: {error}"))?;
     let saved_files = snapshots.as_ref().map(Snapshots::saved_files);
     let fleet =
         RunningFleet::open(&settings, &origin, secret.clone(), saved_files, clock.clone(), stop.clone()).await?;
     let policy = settings.database.policy();
     let entropy = Arc::new(SystemEntropy);
     let launcher = Launcher::new(store.clone(), fleet.ports(), clock, entropy, settings.limits, policy, snapshots);
-    launcher.claim_fleet().await?;
-    seeds::seed_templates(&launcher, &settings).await?;
+    launcher.claim_fleet().await.map_err(|error| error.to_string())?;
+    let seeded = seeds::seed_templates(&launcher, &settings).await;
+    seeded.map_err(|error| format!("SERVICE_SEED_TEMPLATES: {error}"))?;
 
     let metrics = Metrics::default();
     let process = ApiProcess {
@@ -120,8 +85,10 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
         let (launcher, stop) = (launcher.clone(), loops_stop.clone());
         async move { launcher.run(stop).await }
     });
-    let secret_file = reload_secret_on_change(settings.api.proxy_secret_file.clone(), secret);
-    tokio::spawn(loops_stop.clone().run_until_cancelled_owned(secret_file));
+    if let (Some(path), Some(secret)) = (settings.api.proxy_secret_file.clone(), secret) {
+        let reload = async move { follow_proxy_secret(&path, &secret).await };
+        tokio::spawn(loops_stop.clone().run_until_cancelled_owned(reload));
+    }
     let health_stop = Stop::new();
     let health = tokio::spawn(health(launcher, &metrics, stop.clone()).serve(telemetry, health_stop.clone()));
     let workshops = fleet.gateway().map(|gateway| Workshops { gateway, stopped });
@@ -149,52 +116,54 @@ async fn serve(mut settings: ServeSettings) -> Result<(), ServeError> {
     health_stop.request();
     drop(health.await);
     tracing::info!("launcher stopped");
-    crashed.map_or(Ok(()), |part| Err(ServeError::Crashed(part)))
+    crashed.map_or(Ok(()), |part| Err(format!("the {part} stopped unexpectedly")))
 }
 
-fn listen(setting: &'static str, addr: SocketAddr, limits: &ServeLimits) -> Result<TcpListener, ServeError> {
-    listener::listen(addr, &limits.listen_options()).map_err(|error| ServeError::Listen { setting, addr, error })
+fn listen(setting: &str, addr: SocketAddr, limits: &ServeLimits) -> Result<TcpListener, String> {
+    listener::listen(addr, &limits.listen_options()).map_err(|error| {
+        format!("{setting} {addr} cannot be listened on: {error}; stop what listens there, or choose another address")
+    })
 }
 
 fn health(launcher: Launcher, api: &Metrics, stop: Stop) -> Health {
     let mut metrics = Registry::default();
     launcher.register_metrics(&mut metrics);
     api.register(&mut metrics);
-    let ready = Arc::new(move || {
+    let ready = move || {
         let launcher = launcher.clone();
-        let check = async move { launcher.ready().await.map_err(|error| error.to_string()) };
-        Box::pin(check) as std::pin::Pin<Box<dyn Future<Output = Result<(), String>> + Send>>
-    });
+        async move { launcher.ready().await.map_err(|error| error.to_string()) }
+    };
     Health::new(ready, metrics, stop)
 }
 
-fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), ServeError> {
-    if settings.api.exposes_bypass(settings.listen_addr) {
-        Err(ServeError::Exposed(settings.listen_addr))
-    } else {
-        Ok(())
+/// # Errors
+/// Every client of the network would get the development identity.
+pub(crate) fn refuse_exposed_bypass(settings: &ServeSettings) -> Result<(), String> {
+    let addr = settings.listen_addr;
+    if !settings.api.exposes_bypass(addr) {
+        return Ok(());
     }
-}
-
-/// Reasons why the proxy secret file cannot be used. The message never quotes the content of the file.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SecretFileError {
-    #[error(
-        "SERVICE_PROXY_SECRET_FILE: {path} cannot be read: {error}; write one secret per line into it, for example the \
-         output of `openssl rand -hex 32`, and let this user read it"
-    )]
-    Read { path: PathBuf, error: io::Error },
-    #[error("SERVICE_PROXY_SECRET_FILE: {path} cannot be used: {error}")]
-    Invalid { path: PathBuf, error: ProxySecretError },
+    Err(format!(
+        "AUTHENTICATION IS OFF, and SERVICE_LISTEN_ADDR {addr} can be reached by other machines: every client would \
+         get the identity SERVICE_DEV_IDENTITY. Listen on 127.0.0.1. To accept this risk, set \
+         SERVICE_ALLOW_UNAUTHENTICATED_NETWORK_ACCESS=true"
+    ))
 }
 
 /// Reads the proxy secret. Returns `None` if no file is configured.
-pub(crate) async fn read_proxy_secret(path: Option<&Path>) -> Result<Option<ProxySecret>, SecretFileError> {
+///
+/// # Errors
+/// Returns one line that names the file. It never quotes the content of the file.
+pub(crate) async fn read_proxy_secret(path: Option<&Path>) -> Result<Option<ProxySecret>, String> {
     let Some(path) = path else { return Ok(None) };
-    let text = follow::read(path).await.map_err(|error| SecretFileError::Read { path: path.to_owned(), error })?;
-    let secret =
-        ProxySecret::parse(&text).map_err(|error| SecretFileError::Invalid { path: path.to_owned(), error })?;
-    Ok(Some(secret))
+    let named = format!("SERVICE_PROXY_SECRET_FILE: {}", path.display());
+    let text = follow::read(path).await.map_err(|error| {
+        format!(
+            "{named} cannot be read: {error}; write one secret per line into it, for example the output of \
+             `openssl rand -hex 32`, and let this user read it"
+        )
+    })?;
+    ProxySecret::parse(&text).map(Some).map_err(|error| format!("{named} cannot be used: {error}"))
 }
 
 /// Returns a warning if every user of this machine can read the file of the proxy secret.
@@ -207,16 +176,6 @@ pub(crate) fn readable_by_others(path: &Path) -> Option<String> {
             path = path.display()
         )
     })
-}
-
-/// Replaces the proxy secret whenever its file changes. Never returns.
-async fn reload_secret_on_change(path: Option<PathBuf>, secret: Option<ProxySecret>) {
-    match (path, secret) {
-        (Some(path), Some(secret)) => {
-            follow::follow(&path, "proxy secret", |text| secret.replace(text)).await;
-        }
-        _ => std::future::pending().await,
-    }
 }
 
 /// Warning that the local fleet does not isolate workshops of users who do not trust each other.

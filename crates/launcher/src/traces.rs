@@ -46,33 +46,48 @@ pub(crate) struct TraceSettings {
     pub(crate) otlp_endpoint: Option<Uri>,
 }
 
-/// Reasons why traces cannot be sent.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum TraceError {
-    #[error("traces cannot be sent: this machine has no CA certificates: {0}")]
-    Certificates(#[from] std::io::Error),
-    #[error("traces cannot be sent: {0}")]
-    Exporter(#[from] opentelemetry_otlp::ExporterBuildError),
+/// Runs `main` in a runtime with several threads. Exports its spans as `program` to the configured collector.
+pub(crate) fn run_traced(
+    settings: &TraceSettings,
+    program: &'static str,
+    main: impl Future<Output = Result<(), String>>,
+) -> Result<(), String> {
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().map_err(not_started)?;
+    // Declared after the runtime, so dropped before it: sending the last spans needs the runtime.
+    let _traces = {
+        let _within = runtime.enter();
+        Traces::start(settings, program)?
+    };
+    runtime.block_on(main)
+}
+
+/// Returns the message about a runtime that cannot be started.
+pub(crate) fn not_started(error: std::io::Error) -> String {
+    format!("the runtime cannot be started: {error}")
 }
 
 /// The span exporter. Dropping it flushes the remaining spans, within [`FLUSH`].
 #[derive(Debug)]
-pub(crate) struct Traces(SdkTracerProvider);
+struct Traces(SdkTracerProvider);
 
 impl Traces {
     /// Starts to export this process's spans as `program` to the configured collector. Must run within a runtime.
-    pub(crate) fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, TraceError> {
+    fn start(settings: &TraceSettings, program: &'static str) -> Result<Option<Self>, String> {
         let Some(endpoint) = &settings.otlp_endpoint else { return Ok(None) };
         let exporter = SpanExporter::builder().with_http();
         // Load CA certificates only for HTTPS: a machine without certificates can still use an HTTP collector.
         let exporter = if endpoint.scheme() == Some(&Scheme::HTTPS) {
-            let trusted = HttpsConnectorBuilder::new().with_native_roots()?;
+            let trusted = HttpsConnectorBuilder::new().with_native_roots();
+            let trusted = trusted
+                .map_err(|error| format!("traces cannot be sent: this machine has no CA certificates: {error}"))?;
             exporter.with_http_client(Collector::new(trusted.https_only().enable_http1().build()))
         } else {
             exporter.with_http_client(Collector::new(HttpConnector::new()))
         };
-        let exporter =
-            exporter.with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/'))).build()?;
+        let exporter = exporter
+            .with_endpoint(format!("{}/v1/traces", endpoint.to_string().trim_end_matches('/')))
+            .build()
+            .map_err(|error| format!("traces cannot be sent: {error}"))?;
         let provider = SdkTracerProvider::builder()
             .with_resource(resource(program))
             // Follow the sampling decision in `traceparent`. Record traces without a decision.

@@ -2,6 +2,7 @@
 
 use launcher_domain::EmailAddress;
 use launcher_process::stop::Stop;
+use launcher_sidecar::frame::Frame;
 use launcher_sidecar::{Policy, Sidecar};
 use launcher_testkit::{ALICE, BOB, Client, TestApp, Users};
 use proptest::prelude::*;
@@ -59,7 +60,8 @@ async fn known(unauthenticated: &Client, lines: &str) -> Option<String> {
 /// Returns true if the sidecar of a workshop of this owner accepts these header lines.
 async fn is_let_in(owner: &EmailAddress, lines: &str) -> bool {
     // No app listens on this port, so the sidecar answers an accepted request with an upstream error.
-    let sidecar = Sidecar::new(Policy::new(owner.clone()), ([127, 0, 0, 1], 9).into());
+    let policy = Policy { owner: Some(owner.clone()), ..Policy::without_owner() };
+    let sidecar = Sidecar::new(policy, ([127, 0, 0, 1], 9).into(), Frame::default());
     let (mut near, far) = tokio::io::duplex(64 * 1024);
     let request = format!("GET / HTTP/1.1\r\nHost: w\r\n{lines}Connection: close\r\n\r\n");
     near.write_all(request.as_bytes()).await.unwrap();

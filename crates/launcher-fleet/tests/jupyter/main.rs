@@ -47,7 +47,7 @@ async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let gateway = fleet.gateway();
-    tokio::spawn(serve_http(listener, Stop::new(), ServeLimits::default(), move |request, peer| {
+    tokio::spawn(serve_http(listener, Stop::new(), ServeLimits::service(), move |request, peer| {
         let gateway = gateway.clone();
         async move { gateway.serve("lab-a", request, Some(peer.ip())).await.unwrap_or_else(|unserved| unserved.answer) }
     }));

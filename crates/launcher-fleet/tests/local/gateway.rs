@@ -23,7 +23,7 @@ pub(crate) async fn listen(fleet: &LocalFleet) -> SocketAddr {
     let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
     let gateway = fleet.gateway();
-    tokio::spawn(serve_http(listener, Stop::new(), ServeLimits::default(), move |request: Request<_>, peer| {
+    tokio::spawn(serve_http(listener, Stop::new(), ServeLimits::service(), move |request: Request<_>, peer| {
         let gateway = gateway.clone();
         async move {
             let host = request.headers()[HOST].to_str().unwrap().to_owned();

@@ -219,7 +219,7 @@ impl Inflate<'_> {
 struct Copying<'f, R> {
     source: R,
     file: BufWriter<&'f File>,
-    growth: Growth<'f, &'f File>,
+    growth: Growth<'f>,
     offset: u64,
     failure: Option<io::Error>,
 }

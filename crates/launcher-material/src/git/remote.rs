@@ -2,6 +2,7 @@
 //!
 //! <https://git-scm.com/docs/gitprotocol-v2>, <https://git-scm.com/docs/http-protocol>
 
+use std::fmt::Display;
 use std::io::{self, BufRead, Read};
 
 use gix_hash::ObjectId;
@@ -9,8 +10,7 @@ use url::Url;
 
 use crate::failure::Failure;
 use crate::limits::{ANSWER_BYTES, CAPABILITIES, CAPABILITY_BYTES, REFERENCES};
-use crate::meter::is_at_end;
-use crate::web::{Answer, Reader, Web};
+use crate::web::{Answer, Reader, Web, parse as parse_url};
 
 const SERVICE: &str = "git-upload-pack";
 const AGENT: &str = concat!("agent=git/launcher-material-", env!("CARGO_PKG_VERSION"));
@@ -46,8 +46,7 @@ impl<'w, 'm> Remote<'w, 'm> {
     /// # Errors
     /// The server cannot be reached, or is no git server.
     pub(crate) fn open(web: &'w Web<'m>, url: &str) -> Result<Self, Failure> {
-        let wrong = |_| Failure::new("The URL is invalid: it must begin with http:// or https://.");
-        let mut url = Url::parse(url).map_err(wrong)?;
+        let mut url = parse_url(url)?;
         let path = format!("{}/info/refs", url.path().trim_end_matches('/'));
         url.set_path(&path);
         url.query_pairs_mut().append_pair("service", SERVICE);
@@ -101,12 +100,7 @@ impl<'w, 'm> Remote<'w, 'm> {
             let mut words = self.capabilities.iter();
             return Ok(words.find_map(|word| word.strip_prefix("symref=HEAD:")).and_then(branch));
         }
-        let mut request = self.command("ls-refs");
-        request.extend_from_slice(b"0001");
-        write_packet(&mut request, "symrefs\n");
-        write_packet(&mut request, "ref-prefix HEAD\n");
-        request.extend_from_slice(b"0000");
-        let mut body = self.post(&request)?.take(ANSWER_BYTES);
+        let mut body = self.command("ls-refs", ["symrefs", "ref-prefix HEAD"])?.take(ANSWER_BYTES);
         while let Some(line) = read_packet(&mut body)?.and_then(|packet| packet.line()) {
             let is_head = line.split(' ').nth(1) == Some("HEAD");
             let target = line.split(' ').find_map(|word| word.strip_prefix("symref-target:")).filter(|_| is_head);
@@ -119,14 +113,9 @@ impl<'w, 'm> Remote<'w, 'm> {
 
     /// Asks for references with version 2.
     fn list(&self, names: &[String]) -> Result<References, Failure> {
-        let mut request = self.command("ls-refs");
-        request.extend_from_slice(b"0001");
-        write_packet(&mut request, "peel\n");
-        for name in names {
-            write_packet(&mut request, &format!("ref-prefix {name}\n"));
-        }
-        request.extend_from_slice(b"0000");
-        let mut body = self.post(&request)?.take(ANSWER_BYTES);
+        let prefixes = names.iter().map(|name| format!("ref-prefix {name}"));
+        let arguments = std::iter::once("peel".to_owned()).chain(prefixes);
+        let mut body = self.command("ls-refs", arguments)?.take(ANSWER_BYTES);
         let mut references = References::new();
         while let Some(line) = read_packet(&mut body)?.and_then(|packet| packet.line()) {
             let mut words = line.split(' ');
@@ -154,17 +143,10 @@ impl<'w, 'm> Remote<'w, 'm> {
         let is_shallow = |line: &String| {
             line.strip_prefix("fetch=").is_some_and(|features| features.split(' ').any(|word| word == "shallow"))
         };
-        let mut request = self.command("fetch");
-        request.extend_from_slice(b"0001");
-        write_packet(&mut request, "no-progress\n");
-        write_packet(&mut request, "ofs-delta\n");
-        write_packet(&mut request, &format!("want {wanted}\n"));
-        if self.capabilities.iter().any(is_shallow) {
-            write_packet(&mut request, "deepen 1\n");
-        }
-        write_packet(&mut request, "done\n");
-        request.extend_from_slice(b"0000");
-        let mut body = self.post(&request)?;
+        let want = format!("want {wanted}");
+        let depth = self.capabilities.iter().any(is_shallow).then_some("deepen 1");
+        let arguments = ["no-progress", "ofs-delta", want.as_str()].into_iter().chain(depth).chain(["done"]);
+        let mut body = self.command("fetch", arguments)?;
         loop {
             match read_packet(&mut body)?.ok_or_else(not_git)? {
                 packet if packet.line().as_deref() == Some("packfile") => return Ok(FirstBand::new(body)),
@@ -197,14 +179,20 @@ impl<'w, 'm> Remote<'w, 'm> {
         }
     }
 
-    fn command(&self, name: &str) -> Vec<u8> {
+    /// Sends a command of version 2 with these arguments.
+    fn command(&self, name: &str, arguments: impl IntoIterator<Item = impl Display>) -> Result<Reader<'m>, Failure> {
         let mut request = Vec::new();
         write_packet(&mut request, &format!("command={name}\n"));
         write_packet(&mut request, &format!("{AGENT}\n"));
         if self.capabilities.iter().any(|line| line == "object-format=sha1") {
             write_packet(&mut request, "object-format=sha1\n");
         }
-        request
+        request.extend_from_slice(b"0001");
+        for argument in arguments {
+            write_packet(&mut request, &format!("{argument}\n"));
+        }
+        request.extend_from_slice(b"0000");
+        self.post(&request)
     }
 
     fn post(&self, request: &[u8]) -> Result<Reader<'m>, Failure> {
@@ -329,7 +317,7 @@ impl Packet {
 /// # Errors
 /// The bytes are no packet, or the packet is an error message of the server.
 fn read_packet(reader: &mut dyn BufRead) -> Result<Option<Packet>, Failure> {
-    if is_at_end(reader)? {
+    if reader.fill_buf()?.is_empty() {
         return Ok(None);
     }
     let mut length = [0; 4];

@@ -15,7 +15,7 @@ use crate::content::{Digest, parse_hex};
 use crate::directory::{Dir, Kind};
 use crate::failure::Failure;
 use crate::limits::Limits;
-use crate::path::{self, Checked};
+use crate::path;
 
 /// Directory of the states, in the directory of the material.
 pub const DIRECTORY: &str = ".course-material";
@@ -48,12 +48,6 @@ impl State {
     #[must_use]
     pub fn is_new(&self) -> bool {
         self.version.is_none()
-    }
-
-    /// Content that the last complete delivery has for a path.
-    #[must_use]
-    pub fn delivered(&self, path: &str) -> Option<&Digest> {
-        self.files.get(path)
     }
 
     /// True if the program placed this content at this path.
@@ -282,7 +276,7 @@ impl Store {
 
 /// True for a path that the program could have placed.
 fn is_inside(path: &str) -> bool {
-    matches!(path::check(path.as_bytes()), Ok(Checked::Path(checked)) if checked == path)
+    path::check(path.as_bytes()).is_ok_and(|checked| checked.as_deref() == Some(path))
 }
 
 /// Open journal.

@@ -29,8 +29,8 @@ pub(crate) enum Entry {
 }
 
 /// Result of an attempt to open a directory.
-enum Opened {
-    Directory,
+enum Opened<'d> {
+    Directory(&'d Dir),
     Missing,
     /// The path component with this index is not a directory.
     Blocked(usize),
@@ -58,40 +58,38 @@ impl<'a> Target<'a> {
         Ok(())
     }
 
-    /// Makes `last` the directory of this path, below the target.
-    fn enter(&mut self, directory: &str, is_created: bool) -> Result<Opened, Failure> {
-        if self.last.as_ref().is_some_and(|(path, _)| path == directory) {
-            return Ok(Opened::Directory);
-        }
-        let step = |parent: &Dir, name: &str| if is_created { parent.make(name) } else { parent.enter(name) };
-        let mut current = match step(self.root, self.name) {
-            Ok(opened) => opened,
-            Err(Errno::NOENT) => return Ok(Opened::Missing),
-            Err(Errno::ACCESS) if !is_created => return Ok(Opened::Locked),
-            Err(error) => return Err(denied(self.name, error)),
-        };
-        for (index, part) in directory.split('/').filter(|part| !part.is_empty()).enumerate() {
-            current = match step(&current, part) {
+    /// Opens the directory of this path, below the target.
+    fn enter(&mut self, directory: &str, is_created: bool) -> Result<Opened<'_>, Failure> {
+        if self.last.as_ref().is_none_or(|(path, _)| path != directory) {
+            let step = |parent: &Dir, name: &str| if is_created { parent.make(name) } else { parent.enter(name) };
+            let mut current = match step(self.root, self.name) {
                 Ok(opened) => opened,
                 Err(Errno::NOENT) => return Ok(Opened::Missing),
-                Err(Errno::NOTDIR) => return Ok(Opened::Blocked(index)),
                 Err(Errno::ACCESS) if !is_created => return Ok(Opened::Locked),
-                Err(error) => return Err(denied(directory, error)),
+                Err(error) => return Err(denied(self.name, error)),
             };
+            for (index, part) in directory.split('/').filter(|part| !part.is_empty()).enumerate() {
+                current = match step(&current, part) {
+                    Ok(opened) => opened,
+                    Err(Errno::NOENT) => return Ok(Opened::Missing),
+                    Err(Errno::NOTDIR) => return Ok(Opened::Blocked(index)),
+                    Err(Errno::ACCESS) if !is_created => return Ok(Opened::Locked),
+                    Err(error) => return Err(denied(directory, error)),
+                };
+            }
+            self.last = Some((directory.to_owned(), current));
         }
-        self.last = Some((directory.to_owned(), current));
-        Ok(Opened::Directory)
+        Ok(self.last.as_ref().map_or(Opened::Missing, |(_, opened)| Opened::Directory(opened)))
     }
 
     pub(crate) fn entry(&mut self, path: &str) -> Result<Entry, Failure> {
         let (directory, name) = split(path);
-        match self.enter(directory, false)? {
+        let opened = match self.enter(directory, false)? {
             Opened::Missing => return Ok(Entry::Missing),
             Opened::Blocked(part) => return Ok(Entry::Blocked(part)),
             Opened::Locked => return Ok(Entry::Locked),
-            Opened::Directory => {}
-        }
-        let Some((_, opened)) = &self.last else { return Ok(Entry::Missing) };
+            Opened::Directory(opened) => opened,
+        };
         match opened.kind(name) {
             Ok(Kind::Missing) => return Ok(Entry::Missing),
             Err(Errno::ACCESS) => return Ok(Entry::Locked),
@@ -112,10 +110,11 @@ impl<'a> Target<'a> {
     /// path component.
     pub(crate) fn place(&mut self, from: &Dir, part: &str, path: &str) -> Result<Option<usize>, Failure> {
         let (directory, name) = split(path);
-        if let Opened::Blocked(part) = self.enter(directory, true)? {
-            return Ok(Some(part));
-        }
-        let Some((_, opened)) = &self.last else { return Ok(Some(0)) };
+        let opened = match self.enter(directory, true)? {
+            Opened::Directory(opened) => opened,
+            Opened::Blocked(part) => return Ok(Some(part)),
+            Opened::Missing | Opened::Locked => return Ok(Some(0)),
+        };
         match from.place(part, opened, name) {
             Ok(()) => Ok(None),
             Err(Errno::EXIST) => Ok(Some(last_part(path))),
@@ -126,8 +125,7 @@ impl<'a> Target<'a> {
     /// Replaces a file that still has this stamp; false if it has changed.
     pub(crate) fn replace(&mut self, from: &Dir, part: &str, path: &str, stamp: Stamp) -> Result<bool, Failure> {
         let (directory, name) = split(path);
-        let Opened::Directory = self.enter(directory, false)? else { return Ok(false) };
-        let Some((_, opened)) = &self.last else { return Ok(false) };
+        let Opened::Directory(opened) = self.enter(directory, false)? else { return Ok(false) };
         if opened.kind(name)? != Kind::File(stamp) {
             return Ok(false);
         }
@@ -138,18 +136,15 @@ impl<'a> Target<'a> {
     /// Removes a file that still has this stamp, and the directories that are empty then.
     pub(crate) fn remove(&mut self, path: &str, stamp: Stamp) -> Result<(), Failure> {
         let (mut directory, name) = split(path);
-        let Opened::Directory = self.enter(directory, false)? else { return Ok(()) };
-        match &self.last {
-            Some((_, opened)) if opened.kind(name)? == Kind::File(stamp) => {
-                opened.remove(name).map_err(|error| denied(path, error))?;
-            }
-            _ => return Ok(()),
+        let Opened::Directory(opened) = self.enter(directory, false)? else { return Ok(()) };
+        if opened.kind(name)? != Kind::File(stamp) {
+            return Ok(());
         }
+        opened.remove(name).map_err(|error| denied(path, error))?;
         while !directory.is_empty() {
             self.last = None;
             let (parent, name) = split(directory);
-            let Opened::Directory = self.enter(parent, false)? else { return Ok(()) };
-            let Some((_, opened)) = &self.last else { return Ok(()) };
+            let Opened::Directory(opened) = self.enter(parent, false)? else { return Ok(()) };
             if !opened.remove_directory(name)? {
                 return Ok(());
             }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
-use launcher_material::image::{Copied, CopyError, copy};
+use launcher_material::image::{Copied, copy};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
@@ -37,7 +37,7 @@ impl Folders {
         self.0.path().join("note")
     }
 
-    fn copy(&self, most: u64) -> Result<Option<Copied>, CopyError> {
+    fn copy(&self, most: u64) -> Result<Option<Copied>, String> {
         copy(&self.image(), &self.volume(), &self.note(), most)
     }
 }
@@ -137,7 +137,7 @@ fn link_instead_of_the_directory_is_refused() {
     symlink(folders.0.path(), &link).unwrap();
     for source in [link.clone(), link.join("")] {
         let refused = copy(&source, &folders.volume(), &folders.note(), 100).unwrap_err();
-        assert!(matches!(refused, CopyError::NotADirectory(_)), "{refused}");
+        assert!(refused.contains(" is no directory in the image, or a link: "), "{refused}");
     }
     assert!(!folders.note().exists());
     assert_eq!(fs::read_dir(folders.volume()).unwrap().count(), 0);

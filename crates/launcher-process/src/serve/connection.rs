@@ -74,7 +74,7 @@ where
     F: Future<Output = Response<Body>> + Send + 'static,
 {
     set_options(&stream);
-    let tracker = slot.tracker().clone();
+    let tracker = slot.tracker.clone();
     let ServerContext { stop, closed, answer } = server;
     let completed = tracker.clone();
     let service = service_fn(move |mut request: Request<Incoming>| {
@@ -175,8 +175,9 @@ struct OpenConnection {
 /// The slot of one connection. The connection's stream owns it, so that closing the socket also frees the slot.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot {
-    id: u64,
-    tracker: HeadTracker,
+    pub(super) id: u64,
+    /// Progress tracker of this slot's connection.
+    pub(super) tracker: HeadTracker,
     connections: Connections,
 }
 
@@ -267,15 +268,6 @@ impl Open {
 }
 
 impl ConnectionSlot {
-    pub(super) fn id(&self) -> u64 {
-        self.id
-    }
-
-    /// Returns the progress tracker of this slot's connection.
-    pub(super) fn tracker(&self) -> &HeadTracker {
-        &self.tracker
-    }
-
     /// Memory budget for large heads, shared by all connections. One permit is one byte.
     pub(super) fn large_heads(&self) -> Arc<Semaphore> {
         Arc::clone(&self.connections.0.large_heads)

@@ -19,8 +19,8 @@ pub struct ServeLimits {
     pub connections: usize,
     /// Length of the accept queue: maximum number of connections that wait to be accepted.
     pub backlog: u32,
-    /// Kernel buffers of a connection. With `None`, the kernel chooses and adapts their sizes.
-    pub buffers: Option<Buffers>,
+    /// Kernel buffers of a connection.
+    pub buffers: Buffers,
     /// Memory budget for request heads, in bytes, shared by all connections. The first 8 KiB of a head do not count.
     pub large_heads: usize,
     /// Memory budget for larger send buffers, in bytes, shared by all connections. A large answer needs such a buffer.
@@ -54,7 +54,7 @@ impl ServeLimits {
             connections: DEFAULT_CONNECTIONS,
             // Sized for a burst: while this queue is full, the kernel drops connections, and clients retry after 1 s.
             backlog: 1536,
-            buffers: Some(Buffers { receive: 8 * KIB, send: 16 * KIB }),
+            buffers: Buffers { receive: 8 * KIB, send: 16 * KIB },
             large_heads: 20 * KIB * KIB,
             large_answers: 16 * KIB * KIB,
             write_stall: Duration::from_secs(30),
@@ -67,26 +67,19 @@ impl ServeLimits {
         Self { connections: 32, backlog: 64, large_heads: KIB * KIB, large_answers: KIB * KIB, ..Self::service() }
     }
 
-    /// Bounds for a process without a memory limit: the kernel sizes its buffers itself.
+    /// Returns the maximum memory of all connections with their kernel buffers, in bytes.
     #[must_use]
-    pub const fn unbounded() -> Self {
-        Self { connections: 8192, buffers: None, write_stall: Duration::from_secs(300), ..Self::service() }
-    }
-
-    /// Returns the maximum memory of all connections with their kernel buffers, in bytes. `None` if the kernel sizes
-    /// its buffers itself.
-    #[must_use]
-    pub const fn worst_case_bytes(&self) -> Option<usize> {
-        let Some(Buffers { receive, send }) = self.buffers else { return None };
+    pub const fn worst_case_bytes(&self) -> usize {
+        let Buffers { receive, send } = self.buffers;
         let connections = (self.connections + MAX_CLOSING) * (2 * receive + 2 * send + OTHER_BYTES);
         let waiting = self.backlog as usize * 2 * receive;
-        Some(connections + waiting + self.large_heads + self.large_answers)
+        connections + waiting + self.large_heads + self.large_answers
     }
 
     /// Returns the requested size of a larger send buffer, and the additional memory that it needs, both in bytes.
-    /// `None` if the kernel sizes its buffers itself, or if the send buffer is already larger.
+    /// `None` if the send buffer is already larger.
     pub(super) fn larger_send_buffer(&self) -> Option<(usize, u32)> {
-        let more = LARGE_SEND_BUFFER.checked_sub(self.buffers?.send)?;
+        let more = LARGE_SEND_BUFFER.checked_sub(self.buffers.send)?;
         u32::try_from(2 * more).ok().map(|memory| (LARGE_SEND_BUFFER, memory))
     }
 
@@ -95,16 +88,9 @@ impl ServeLimits {
     pub fn listen_options(&self) -> ListenOptions {
         ListenOptions {
             backlog: Some(self.backlog),
-            receive_buffer: self.buffers.map(|buffers| buffers.receive),
-            send_buffer: self.buffers.map(|buffers| buffers.send),
+            receive_buffer: Some(self.buffers.receive),
+            send_buffer: Some(self.buffers.send),
             ..ListenOptions::default()
         }
-    }
-}
-
-impl Default for ServeLimits {
-    /// [`ServeLimits::unbounded`].
-    fn default() -> Self {
-        Self::unbounded()
     }
 }

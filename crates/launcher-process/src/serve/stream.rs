@@ -63,7 +63,7 @@ impl BoundedStream {
     /// Waits for the memory permits that hyper's read buffer needs before it can receive more of a large head. Ready at
     /// once if no further permit is needed.
     fn poll_room_for_head(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let needed = beyond_free(self.slot.tracker().head_bytes());
+        let needed = beyond_free(self.slot.tracker.head_bytes());
         let held = self.large_head.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
         let Some(missing) = needed.checked_sub(held).filter(|missing| *missing > 0) else { return Poll::Ready(Ok(())) };
         let missing = u32::try_from(missing).unwrap_or(u32::MAX);
@@ -85,7 +85,7 @@ impl BoundedStream {
         }
         if !self.is_write_blocked {
             self.is_write_blocked = true;
-            self.slot.tracker().set_write_blocked(true);
+            self.slot.tracker.set_write_blocked(true);
             self.enlarge_send_buffer();
         }
         let patience = if self.is_relaxed { WORKSHOP_WRITE_STALL } else { self.slot.limits().write_stall };
@@ -102,7 +102,7 @@ impl BoundedStream {
     fn clear_write_block(&mut self) {
         if self.is_write_blocked {
             self.is_write_blocked = false;
-            self.slot.tracker().set_write_blocked(false);
+            self.slot.tracker.set_write_blocked(false);
         }
     }
 
@@ -122,13 +122,11 @@ impl BoundedStream {
 
     /// Enlarges the kernel buffers once the connection carries a workshop's traffic.
     fn relax(&mut self) {
-        if !self.is_relaxed && self.slot.tracker().is_relaxed() {
+        if !self.is_relaxed && self.slot.tracker.is_relaxed() {
             self.is_relaxed = true;
-            if self.slot.limits().buffers.is_some() {
-                let socket = SockRef::from(&self.stream);
-                note(socket.set_recv_buffer_size(WORKSHOP_BUFFERS.receive));
-                note(socket.set_send_buffer_size(WORKSHOP_BUFFERS.send));
-            }
+            let socket = SockRef::from(&self.stream);
+            note(socket.set_recv_buffer_size(WORKSHOP_BUFFERS.receive));
+            note(socket.set_send_buffer_size(WORKSHOP_BUFFERS.send));
         }
     }
 }
@@ -151,7 +149,7 @@ impl AsyncRead for BoundedStream {
         self.relax();
         let before = buf.filled().len();
         ready!(Pin::new(&mut self.stream).poll_read(cx, buf))?;
-        self.slot.tracker().read(buf.filled().len() - before);
+        self.slot.tracker.read(buf.filled().len() - before);
         Poll::Ready(Ok(()))
     }
 }

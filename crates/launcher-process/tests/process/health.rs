@@ -1,8 +1,9 @@
+use std::future::Ready;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use launcher_process::health::{Health, ReadyCheck};
+use launcher_process::health::Health;
 use launcher_process::stop::Stop;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::registry::Registry;
@@ -20,10 +21,10 @@ async fn health_listener_reports_liveness_readiness_metrics_and_stop() {
     launches.inc();
     let up = database.clone();
     let health = Health::new(
-        Arc::new(move || {
+        move || {
             let up = up.load(Ordering::Relaxed);
-            Box::pin(async move { if up { Ok(()) } else { Err("the database does not answer".to_owned()) } })
-        }),
+            async move { if up { Ok(()) } else { Err("the database does not answer".to_owned()) } }
+        },
         registry,
         stop.clone(),
     );
@@ -53,11 +54,14 @@ async fn health_listener_reports_liveness_readiness_metrics_and_stop() {
     server.await.unwrap();
 }
 
-fn check(ready: Result<(), &'static str>) -> ReadyCheck {
-    Arc::new(move || Box::pin(async move { ready.map_err(str::to_owned) }))
+fn check(ready: Result<(), &'static str>) -> impl Fn() -> Ready<Result<(), String>> {
+    move || std::future::ready(ready.map_err(str::to_owned))
 }
 
-async fn serve(ready: ReadyCheck) -> SocketAddr {
+async fn serve<F>(ready: impl Fn() -> F + Send + Sync + 'static) -> SocketAddr
+where
+    F: Future<Output = Result<(), String>> + Send + 'static,
+{
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
     tokio::spawn(Health::new(ready, Registry::default(), Stop::new()).serve(listener, Stop::new()));
@@ -117,7 +121,7 @@ async fn answers_have_their_content_type_and_are_not_cached() {
 
 #[tokio::test]
 async fn hanging_readiness_check_does_not_delay_liveness() {
-    let addr = serve(Arc::new(|| Box::pin(std::future::pending()))).await;
+    let addr = serve(std::future::pending).await;
     let mut unanswered = TcpStream::connect(addr).await.unwrap();
     unanswered.write_all(b"GET /readyz HTTP/1.1\r\nHost: x\r\n\r\n").await.unwrap();
     assert!(ask(addr, "GET /healthz").await.starts_with("HTTP/1.1 200 "));

@@ -22,7 +22,7 @@ fn hello() -> Response<Body> {
 async fn start(stop: &Stop) -> TcpStream {
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
-    tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::default(), |_, _| async { hello() }));
+    tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::service(), |_, _| async { hello() }));
     TcpStream::connect(addr).await.unwrap()
 }
 
@@ -134,7 +134,7 @@ async fn stopping_server_completes_in_flight_request_and_refuses_connections() {
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
     let (told, gate) = (arrived.clone(), go_on.clone());
-    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::default(), move |_, _| {
+    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::service(), move |_, _| {
         let (told, gate) = (told.clone(), gate.clone());
         async move {
             told.notify_one();
@@ -161,7 +161,7 @@ async fn draining_server_answers_requests_and_closes_their_connections() {
     let stop = Stop::new().with_drain(Duration::from_secs(5));
     let listener = listener().await;
     let addr = listener.local_addr().unwrap();
-    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::default(), |_, _| async { hello() }));
+    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::service(), |_, _| async { hello() }));
     let mut kept = TcpStream::connect(addr).await.unwrap();
     assert!(!ask(&mut kept).await.contains("connection: close"));
     stop.request();
@@ -196,7 +196,7 @@ async fn stop_under_load_resets_no_connection() {
         let stop = Stop::new().with_drain(drain);
         let listener = listener().await;
         let addr = listener.local_addr().unwrap();
-        let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::default(), |_, _| async {
+        let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::service(), |_, _| async {
             tokio::time::sleep(Duration::from_millis(2)).await; // pacing: requests are in flight when the server stops
             hello()
         }));
@@ -230,7 +230,7 @@ async fn request_on_connection_opened_before_stop_is_answered() {
     let (stop, listener) = (Stop::new(), listener().await);
     let addr = listener.local_addr().unwrap();
     let mut streams = [TcpStream::connect(addr).await.unwrap(), TcpStream::connect(addr).await.unwrap()];
-    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::default(), |_, _| async { hello() }));
+    let server = tokio::spawn(serve_http(listener, stop.clone(), ServeLimits::service(), |_, _| async { hello() }));
     let mut begun = TcpStream::connect(addr).await.unwrap();
     begun.write_all(&KEPT[..5]).await.unwrap();
     stop.request();

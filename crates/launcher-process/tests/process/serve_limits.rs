@@ -148,11 +148,10 @@ fn worst_case_memory_counts_kernel_buffers_twice() {
     let limits = ServeLimits {
         connections: 10,
         backlog: 5,
-        buffers: Some(Buffers { receive: 1000, send: 2000 }),
+        buffers: Buffers { receive: 1000, send: 2000 },
         large_heads: 7,
         large_answers: 6,
         write_stall: Duration::ZERO,
     };
-    assert_eq!(limits.worst_case_bytes(), Some((10 + 32) * (6000 + 44 * 1024) + 5 * 2000 + 7 + 6));
-    assert_eq!(ServeLimits::unbounded().worst_case_bytes(), None);
+    assert_eq!(limits.worst_case_bytes(), (10 + 32) * (6000 + 44 * 1024) + 5 * 2000 + 7 + 6);
 }

@@ -77,33 +77,21 @@ pub(super) fn answer(mut stream: &TcpStream, status: &str, text: &str) -> io::Re
 }
 
 /// A body in chunks (RFC 9112, section 7.1).
-pub(super) struct Chunked<'a>(BufWriter<Chunks<'a>>);
+pub(super) type Chunked<'a> = BufWriter<Chunks<'a>>;
 
-struct Chunks<'a>(&'a TcpStream);
+pub(super) struct Chunks<'a>(&'a TcpStream);
 
-impl<'a> Chunked<'a> {
-    /// Sends the head.
-    pub(super) fn begin(mut stream: &'a TcpStream, content_type: &str) -> io::Result<Self> {
-        let head = "Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
-        write!(stream, "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\n{head}")?;
-        Ok(Self(BufWriter::with_capacity(CHUNK, Chunks(stream))))
-    }
-
-    /// Sends the last chunk, which is empty.
-    pub(super) fn end(self) -> io::Result<()> {
-        let Chunks(mut stream) = self.0.into_inner().map_err(io::IntoInnerError::into_error)?;
-        stream.write_all(b"0\r\n\r\n")
-    }
+/// Sends the head of a response with an archive.
+pub(super) fn begin_archive(mut stream: &TcpStream) -> io::Result<Chunked<'_>> {
+    let head = "Content-Type: application/x-tar\r\nTransfer-Encoding: chunked\r\nConnection: close";
+    write!(stream, "HTTP/1.1 200 OK\r\n{head}\r\n\r\n")?;
+    Ok(BufWriter::with_capacity(CHUNK, Chunks(stream)))
 }
 
-impl Write for Chunked<'_> {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
-    }
+/// Sends the last chunk, which is empty.
+pub(super) fn end_archive(body: Chunked<'_>) -> io::Result<()> {
+    let Chunks(mut stream) = body.into_inner().map_err(io::IntoInnerError::into_error)?;
+    stream.write_all(b"0\r\n\r\n")
 }
 
 impl Write for Chunks<'_> {

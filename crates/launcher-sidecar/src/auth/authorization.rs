@@ -11,27 +11,20 @@ use crate::frame::resource::{Resource, asks_for_plain_page, remembered_language,
 use crate::http1::body::Framing;
 use crate::http1::head::HeaderKind;
 use crate::http1::request::{HeaderSummary, RequestHead, target_path};
-use crate::refusal::{Reason, Refused};
+use crate::refusal::{Reason, Refused, ResponseForm};
 use crate::texts::Language;
 
 /// A request that may be forwarded to the app, or that the sidecar answers itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub(crate) framing: Framing,
-    /// True for a HEAD request, whose response has no body.
-    pub(crate) is_head: bool,
+    pub(crate) form: ResponseForm,
     /// True if the sidecar may send the request again on a new connection when a reused connection to the app is dead.
     pub(crate) is_repeatable: bool,
     /// True if the client uses HTTP/1.1, and so understands chunks and interim responses.
     pub(crate) is_http11: bool,
-    /// True if the client may send another request on its connection.
-    pub(crate) keep_alive: bool,
     /// True if the request asks for a WebSocket.
     pub(crate) is_upgrade: bool,
-    /// True if the client accepts HTML.
-    pub(crate) wants_html: bool,
-    /// The client's preferred language.
-    pub(crate) language: Language,
     /// Host of the workshop if the client used HTTPS, for redirects; `None` for a host of unusual length.
     pub(crate) https_host: Option<Box<[u8]>>,
     /// True if a page of the workshop's own origin loads the response into a frame.
@@ -52,15 +45,15 @@ pub(crate) struct Authorized<'h> {
 pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Result<Authorized<'h>, Refused> {
     let &RequestHead { method, is_http11, ref summary, .. } = request;
     let framing = summary.read_framing(is_http11);
-    let is_head = method == "HEAD";
-    let keep_alive = is_http11 && !summary.connection_close;
-    let language = language(request);
-    let refuse = |reason: Reason| Refused {
-        reason,
-        is_head,
+    let form = ResponseForm {
+        is_head: method == "HEAD",
         wants_html: summary.wants_html,
-        language,
-        keep_alive: keep_alive && framing == Ok(Framing::Empty) && reason.is_understood(),
+        language: language(request),
+        keep_alive: is_http11 && !summary.connection_close,
+    };
+    let refuse = |reason: Reason| {
+        let keep_alive = form.keep_alive && framing == Ok(Framing::Empty) && reason.is_understood();
+        Refused { reason, form: ResponseForm { keep_alive, ..form } }
     };
     check_owner(rules, request.headers).map_err(refuse)?;
     let framing = framing.map_err(|error| refuse(Reason::Framing(error)))?;
@@ -68,7 +61,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         return Err(refuse(Reason::Method));
     }
     let path = check_target(request).map_err(refuse)?;
-    let resource = requested(method, path.1, framing, summary.is_from_another_site()).transpose().map_err(refuse)?;
+    let resource = requested(method, path.1, framing, summary.is_from_another_site).transpose().map_err(refuse)?;
     let is_upgrade = method == "GET" && is_http11 && summary.asks_for_websocket();
     if is_upgrade {
         check_upgrade(summary, framing).map_err(refuse)?;
@@ -77,13 +70,10 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     let is_repeatable = framing == Framing::Empty && matches!(method, "GET" | "HEAD" | "OPTIONS");
     let admitted = Admitted {
         framing,
-        is_head,
+        form,
         is_repeatable,
         is_http11,
-        keep_alive,
         is_upgrade,
-        wants_html: summary.wants_html,
-        language,
         https_host: https_host(summary),
         is_own_frame: summary.is_own_frame(),
         resource,
@@ -109,7 +99,7 @@ fn framed_tab(
     }
     let path = str::from_utf8(path).ok().and_then(LocalPath::parse_of_app)?;
     let is_start = path == *start;
-    if summary.is_from_another_site() && !is_start || cookies(request).any(|line| asks_for_plain_page(line, &path)) {
+    if summary.is_from_another_site && !is_start || cookies(request).any(|line| asks_for_plain_page(line, &path)) {
         return None;
     }
     Some(Resource::Tab((!is_start).then_some(path)))

@@ -17,11 +17,11 @@ impl LoginCookies {
         Self { prefix: strip_security_prefix(prefix.as_bytes()).into() }
     }
 
-    /// Returns true if a cookie (`name=value`) belongs to the login proxy.
+    /// Returns true if a cookie belongs to the login proxy: `name=value`, or the value of a `Set-Cookie` header.
     ///
     /// Ignores a leading `=`: the app can set `=_oauth2_proxy=x`, a cookie without a name, and the browser sends it as
     /// `_oauth2_proxy=x`.
-    fn is_login_cookie(&self, cookie: &[u8]) -> bool {
+    pub(crate) fn is_login_cookie(&self, cookie: &[u8]) -> bool {
         let start = cookie.iter().position(|byte| !matches!(byte, b' ' | b'\t' | b'=')).unwrap_or(cookie.len());
         strip_security_prefix(&cookie[start..]).starts_with(&self.prefix)
     }
@@ -37,11 +37,6 @@ impl LoginCookies {
             .filter(|cookie| !self.is_login_cookie(cookie))
             .map(<[u8]>::trim_ascii)
             .filter(|cookie| !cookie.is_empty())
-    }
-
-    /// Returns true if a `Set-Cookie` header sets a cookie of the login proxy.
-    pub(crate) fn is_set_by(&self, line: &[u8]) -> bool {
-        self.is_login_cookie(line)
     }
 }
 
@@ -126,9 +121,9 @@ mod tests {
             "\t= _oauth2_proxy",
             "__host-_oauth2_proxy=x",
         ] {
-            assert!(cookies.is_set_by(line.as_bytes()), "{line}");
+            assert!(cookies.is_login_cookie(line.as_bytes()), "{line}");
         }
-        assert!(!cookies.is_set_by(b"session=_oauth2_proxy"));
+        assert!(!cookies.is_login_cookie(b"session=_oauth2_proxy"));
     }
 
     proptest! {

@@ -205,7 +205,8 @@ mod tests {
     /// Processes `bytes` like a client connection does. Returns the bytes sent to the app, and the number of complete
     /// requests.
     fn forwarded(mut bytes: &[u8]) -> (Vec<u8>, usize) {
-        let policy = Policy::new(EmailAddress::parse("alice@example.org").unwrap());
+        let owner = Some(EmailAddress::parse("alice@example.org").unwrap());
+        let policy = Policy { owner, ..Policy::without_owner() };
         let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into(), Frame::default());
         let (mut out, mut count) = (Vec::new(), 0);
         while let Scan::Complete(length) = Scanner::default().scan(bytes, MAX_REQUEST_LINES) {

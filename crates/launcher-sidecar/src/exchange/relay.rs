@@ -40,12 +40,13 @@ pub(crate) struct Relay<'r, IO> {
     app: Socket,
     upload: Upload<'r>,
     download: Download<'r>,
-    timeout: StallTimeout,
+    /// The peer that the exchange waited for at the last poll.
+    wait: Wait,
 }
 
 impl<'r, IO: PeerIo> Relay<'r, IO> {
     pub(crate) fn new(client: &'r mut Client<IO>, app: Socket, upload: Upload<'r>, download: Download<'r>) -> Self {
-        Self { client, app, upload, download, timeout: StallTimeout::default() }
+        Self { client, app, upload, download, wait: Wait::Response }
     }
 
     /// Returns the connection to the app, and the bytes received from it that are not yet forwarded.
@@ -61,7 +62,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
 
     /// Relays all bytes that can be relayed without waiting. Ready when the exchange has ended.
     pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<RelayOutcome> {
-        let Self { client, app, upload, download, timeout } = self;
+        let Self { client, app, upload, download, wait } = self;
         (upload.has_moved, download.has_moved) = (false, false);
         if let Poll::Ready(error) = upload.poll(client, app, download.state, cx) {
             return Poll::Ready(match error {
@@ -76,7 +77,7 @@ impl<'r, IO: PeerIo> Relay<'r, IO> {
             return Poll::Ready(RelayOutcome::Abort);
         }
         let has_moved = upload.has_moved || download.has_moved;
-        timeout.poll(client, upload, has_moved, cx).map(|()| RelayOutcome::Abort)
+        poll_timeout(wait, client, upload, has_moved, cx).map(|()| RelayOutcome::Abort)
     }
 }
 
@@ -102,10 +103,9 @@ const HALF_CLOSED: Duration = Duration::from_secs(30);
 const APP_STALL: Duration = Duration::from_secs(900);
 
 /// The peer that an exchange waits for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
     /// The app's response. An app may compute for hours, so this wait has no timeout.
-    #[default]
     Response,
     Client,
     /// The app's response, after the client has closed its sending side.
@@ -137,36 +137,25 @@ impl Wait {
     }
 }
 
-/// Timeout of one exchange. It restarts when bytes move, and when the exchange begins to wait for another peer.
-#[derive(Debug, Default)]
-struct StallTimeout {
-    wait: Wait,
-}
-
-impl StallTimeout {
-    /// Ready when the exchange has made no progress for too long. Never ready while the exchange waits only for the
-    /// app's response.
-    fn poll<IO: PeerIo>(
-        &mut self,
-        client: &mut Client<IO>,
-        upload: &Upload<'_>,
-        has_moved: bool,
-        cx: &mut Context<'_>,
-    ) -> Poll<()> {
-        let wait = Wait::current(client, upload);
-        match wait.limit() {
-            Some(limit) if has_moved || wait != self.wait => client.timer.set(Instant::now() + limit),
-            Some(_) => {}
-            None => client.timer.clear(),
-        }
-        if wait != self.wait {
-            client.progress.set_state(if wait == Wait::Client {
-                ConnectionState::Transfer
-            } else {
-                ConnectionState::Serving
-            });
-            self.wait = wait;
-        }
-        client.timer.poll(cx)
+/// Ready when the exchange has made no progress for too long. Never ready while the exchange waits only for the app's
+/// response. The timeout restarts when bytes move, and when the exchange begins to wait for another peer.
+fn poll_timeout<IO: PeerIo>(
+    former: &mut Wait,
+    client: &mut Client<IO>,
+    upload: &Upload<'_>,
+    has_moved: bool,
+    cx: &mut Context<'_>,
+) -> Poll<()> {
+    let wait = Wait::current(client, upload);
+    match wait.limit() {
+        Some(limit) if has_moved || wait != *former => client.timer.set(Instant::now() + limit),
+        Some(_) => {}
+        None => client.timer.clear(),
     }
+    if wait != *former {
+        let state = if wait == Wait::Client { ConnectionState::Transfer } else { ConnectionState::Serving };
+        client.progress.set_state(state);
+        *former = wait;
+    }
+    client.timer.poll(cx)
 }

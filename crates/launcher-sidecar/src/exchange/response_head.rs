@@ -90,7 +90,7 @@ pub(crate) fn translate(
             | HeaderKind::TransferEncoding
             | HeaderKind::Upgrade
             | HeaderKind::HopByHop => {}
-            HeaderKind::SetCookie if rules.login_cookies.is_set_by(header.value) => {}
+            HeaderKind::SetCookie if rules.login_cookies.is_login_cookie(header.value) => {}
             HeaderKind::Other if has_nominations && is_nominated(name, headers, &kinds) => {}
             HeaderKind::Other if matches!(status.code, 201 | 300..400) && name.eq_ignore_ascii_case(b"location") => {
                 put_location(name, header.value, rules.app_port, request.https_host.as_deref(), out);
@@ -129,7 +129,7 @@ fn decide(
     }
     let read = framing.read()?;
     if has_no_body(status, request) {
-        let close = close || !request.keep_alive;
+        let close = close || !request.form.keep_alive;
         return Ok(Reply::Final { body: BodyTranscoder::with_same_framing(Framing::Empty), app_keep_alive, close });
     }
     let (body, app_keep_alive, must_close) = match read {
@@ -137,11 +137,11 @@ fn decide(
         Some(framing) => (BodyTranscoder::with_same_framing(framing), app_keep_alive, false),
         None => (BodyTranscoder::until_close(request.is_http11), false, !request.is_http11),
     };
-    Ok(Reply::Final { body, app_keep_alive, close: close || must_close || !request.keep_alive })
+    Ok(Reply::Final { body, app_keep_alive, close: close || must_close || !request.form.keep_alive })
 }
 
 fn has_no_body(status: &Status, request: &Admitted) -> bool {
-    request.is_head || matches!(status.code, 204 | 304)
+    request.form.is_head || matches!(status.code, 204 | 304)
 }
 
 fn put_status(code: u16, reason: &str, out: &mut Vec<u8>) {
@@ -352,7 +352,8 @@ mod tests {
 
     #[test]
     fn any_response_of_an_app_has_one_head_for_the_client_or_is_refused() {
-        let policy = Policy::new(EmailAddress::parse("alice@example.org").unwrap());
+        let owner = Some(EmailAddress::parse("alice@example.org").unwrap());
+        let policy = Policy { owner, ..Policy::without_owner() };
         let state = SharedState::new(policy, ([127, 0, 0, 1], 9).into(), Frame::default());
         let request = b"GET / HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
         let admitted = admit(&state.rules, request, None, &mut Vec::new()).unwrap();

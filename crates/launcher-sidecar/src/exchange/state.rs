@@ -7,9 +7,8 @@ use tokio::sync::Semaphore;
 
 use crate::auth::{Policy, Rules};
 use crate::frame::Frame;
-use crate::memory::FRAME_STREAMS;
+use crate::memory::{BULK_TRANSFERS, FRAME_STREAMS};
 use crate::metrics::Metrics;
-use crate::transport::BulkPermits;
 use crate::transport::upstream::Pool;
 
 /// Rules, connection pool, metrics, permits and frame page of a sidecar.
@@ -18,7 +17,9 @@ pub(crate) struct SharedState {
     pub(crate) rules: Rules,
     pub(crate) pool: Arc<Pool>,
     pub(crate) metrics: Metrics,
-    pub(crate) bulk: BulkPermits,
+    /// Permits for bulk transfers: large requests and responses get larger kernel buffers. Their number is limited, because
+    /// these buffers count as memory of the container.
+    pub(crate) bulk: Arc<Semaphore>,
     pub(crate) frame: Frame,
     /// Permits for the event streams of the frame page.
     pub(crate) streams: Semaphore,
@@ -32,7 +33,7 @@ impl SharedState {
         let app = SocketAddr::new(host, app.port());
         let metrics = Metrics::new();
         let rules = Rules::new(policy, app, &frame, &metrics);
-        let streams = Semaphore::new(FRAME_STREAMS);
-        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk: BulkPermits::default(), frame, streams }
+        let (bulk, streams) = (Arc::new(Semaphore::new(BULK_TRANSFERS)), Semaphore::new(FRAME_STREAMS));
+        Self { rules, pool: Arc::new(Pool::new(app)), metrics, bulk, frame, streams }
     }
 }

@@ -54,7 +54,7 @@ pub(crate) async fn send<IO: PeerIo>(frame: &Frame, app: &Pool, stop: &Stop, cli
         }
         let (status, now) = (Status::read(frame, app).await, Instant::now());
         next_read = now + READ_INTERVAL;
-        let is_due = sent.is_none_or(|(former, at)| former != status || now >= at + HEARTBEAT);
+        let is_due = sent.as_ref().is_none_or(|(former, at)| *former != status || now >= *at + HEARTBEAT);
         if is_due || is_last {
             let name = if is_last { "event: ended\n" } else { "" };
             let event = format!("{name}data: {}\n\n", status.json(frame.clock.now()));

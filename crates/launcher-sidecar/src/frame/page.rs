@@ -147,31 +147,27 @@ fn answer(texts: &Texts) -> String {
     )
 }
 
-/// A file that the frame page loads. It is embedded in the program. Its URL contains a hash of its content, so that a
+/// A script that the frame page loads. It is embedded in the program. Its URL contains a hash of its content, so that a
 /// browser can cache the file for ever.
-#[derive(Debug)]
-pub(super) struct Asset {
-    name: &'static str,
-    pub(super) media: &'static str,
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Script {
+    pub(super) name: &'static str,
     pub(super) content: &'static str,
 }
 
 /// The style sheet of the frame page, without a brand.
 const STYLE: &str = include_str!("../../assets/frame.css");
-pub(super) const SCRIPT: Asset =
-    Asset { name: "frame.js", media: "text/javascript", content: include_str!("../../assets/frame.js") };
+const SCRIPT: Script = Script { name: "frame.js", content: include_str!("../../assets/frame.js") };
 /// The script of the note about the first page of the app.
-pub(super) const ANSWER: Asset =
-    Asset { name: "answer.js", media: "text/javascript", content: include_str!("../../assets/answer.js") };
+const ANSWER: Script = Script { name: "answer.js", content: include_str!("../../assets/answer.js") };
 /// The script of the hand and of the messages of a class.
-pub(super) const CLASS_SCRIPT: Asset =
-    Asset { name: "class.js", media: "text/javascript", content: include_str!("../../assets/class.js") };
-
+const CLASS_SCRIPT: Script = Script { name: "class.js", content: include_str!("../../assets/class.js") };
+/// All scripts of the frame page.
+pub(super) const SCRIPTS: [&Script; 3] = [&SCRIPT, &ANSWER, &CLASS_SCRIPT];
 /// The service worker of the frame page, whose scope is the reserved prefix.
-pub(super) const WORKER_SCRIPT: Asset =
-    Asset { name: "worker.js", media: "text/javascript", content: include_str!("../../assets/worker.js") };
+pub(super) const WORKER_SCRIPT: &str = include_str!("../../assets/worker.js");
 
-impl Asset {
+impl Script {
     /// Returns the path of the file, with the hash of its content as the query.
     fn url(&self) -> String {
         url(self.name, self.content)

@@ -7,10 +7,10 @@ use launcher_domain::frame_path::{APP_PATH, EVENTS, FRAME, LANGUAGE, MATERIAL, P
 use launcher_domain::local_path::LocalPath;
 
 use crate::frame::Frame;
-use crate::frame::page::{ANSWER, Asset, CLASS_SCRIPT, POLICY, Page, SCRIPT, WORKER_SCRIPT, style};
+use crate::frame::page::{POLICY, Page, SCRIPTS, Script, WORKER_SCRIPT, style};
 use crate::frame::status::Status;
 use crate::http1::body::Framing;
-use crate::refusal::Reason;
+use crate::refusal::{Reason, ResponseForm};
 use crate::texts::Language;
 use crate::transport::upstream::Pool;
 
@@ -26,16 +26,12 @@ pub(crate) enum Resource {
     Events,
     /// The style sheet of the frame page.
     Style,
-    /// The script of the frame page.
-    Script,
+    /// A script of the frame page.
+    Script(&'static Script),
     /// The service worker of the frame page.
     Worker,
     /// A page of the app in a tab: a redirect to the frame page with this path of the app, `None`: the start path.
     Tab(Option<LocalPath>),
-    /// The script of the note about the first page of the app.
-    AnswerScript,
-    /// The script of the hand and of the messages of a class.
-    ClassScript,
 }
 
 /// Returns the resource for a request with this path and query. Returns `None` for a path of the app.
@@ -71,11 +67,11 @@ pub(crate) fn requested(
         name if name == own(EVENTS) && is_from_another_site => Err(Reason::ForeignOrigin),
         name if name == own(EVENTS) => Ok(Resource::Events),
         b"frame.css" => Ok(Resource::Style),
-        b"frame.js" => Ok(Resource::Script),
         name if name == own(WORKER) => Ok(Resource::Worker),
-        b"answer.js" => Ok(Resource::AnswerScript),
-        b"class.js" => Ok(Resource::ClassScript),
-        _ => Err(Reason::UnknownResource),
+        name => {
+            let script = SCRIPTS.into_iter().find(|script| script.name.as_bytes() == name);
+            script.map(Resource::Script).ok_or(Reason::UnknownResource)
+        }
     })
 }
 
@@ -145,16 +141,6 @@ const FOR_EVER: &str = "private, max-age=31536000, immutable";
 /// Policy of responses that are no page.
 const NO_PAGE: &str = "default-src 'none'; frame-ancestors 'none'";
 
-/// Properties of a response that depend on the request.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ResponseOptions {
-    pub(crate) language: Language,
-    /// True if the request is a HEAD request, whose response has no body.
-    pub(crate) head_only: bool,
-    /// True if the connection is closed after this response.
-    pub(crate) close: bool,
-}
-
 /// The parts of a response that depend on the resource.
 struct Answer {
     media: &'static str,
@@ -168,10 +154,10 @@ pub(crate) async fn write_resource(
     frame: &Frame,
     app: &Pool,
     resource: &Resource,
-    options: ResponseOptions,
+    form: ResponseForm,
     out: &mut Vec<u8>,
 ) {
-    let answer = answer(frame, app, resource, options.language).await;
+    let answer = answer(frame, app, resource, form.language).await;
     // Ignore the results: writing to a `Vec` cannot fail.
     let _ = match resource {
         Resource::Tab(path) => write!(out, "HTTP/1.1 303 See Other\r\nLocation: {}\r\n", frame_with(path.as_ref())),
@@ -194,13 +180,15 @@ pub(crate) async fn write_resource(
             "Set-Cookie: {LANGUAGE_COOKIE}={code}; Path={PREFIX}; Max-Age={REMEMBERED_SECONDS}; HttpOnly; SameSite=Lax\r\n"
         );
     }
-    out.extend_from_slice(if options.close { b"Connection: close\r\n\r\n" } else { b"\r\n" });
-    if !options.head_only {
+    out.extend_from_slice(if form.keep_alive { b"\r\n" } else { b"Connection: close\r\n\r\n" });
+    if !form.is_head {
         out.extend_from_slice(answer.body.as_bytes());
     }
 }
 
 async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Language) -> Answer {
+    let fresh = |media, body| Answer { media, cache: "no-store", policy: NO_PAGE, body };
+    let cached = |media, body| Answer { media, cache: FOR_EVER, policy: NO_PAGE, body };
     match resource {
         Resource::Page { path, chosen, material } => {
             let page = Page {
@@ -214,28 +202,17 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
                 expiry: frame.expiry.read().await,
                 class_path: frame.class_path(),
             };
-            Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
+            Answer { policy: POLICY, ..fresh("text/html", page.html()) }
         }
-        Resource::Status => {
-            let body = Status::read(frame, app).await.json(frame.clock.now()) + "\n";
-            Answer { media: "application/json", cache: "no-store", policy: NO_PAGE, body }
-        }
+        Resource::Status => fresh("application/json", Status::read(frame, app).await.json(frame.clock.now()) + "\n"),
         // The connection itself sends the events. A HEAD request gets no body.
-        Resource::Events => {
-            Answer { media: "text/event-stream", cache: "no-store", policy: NO_PAGE, body: String::new() }
-        }
-        Resource::Style => Answer { media: "text/css", cache: FOR_EVER, policy: NO_PAGE, body: style(&frame.brand) },
-        Resource::Script => file(&SCRIPT),
+        Resource::Events => fresh("text/event-stream", String::new()),
+        Resource::Style => cached("text/css", style(&frame.brand)),
+        Resource::Script(script) => cached("text/javascript", script.content.to_owned()),
         // Its URL has no hash: a worker at another URL would replace the former one.
-        Resource::Worker => Answer { cache: "no-store", ..file(&WORKER_SCRIPT) },
-        Resource::Tab(_) => Answer { media: "text/plain", cache: "no-store", policy: NO_PAGE, body: String::new() },
-        Resource::AnswerScript => file(&ANSWER),
-        Resource::ClassScript => file(&CLASS_SCRIPT),
+        Resource::Worker => fresh("text/javascript", WORKER_SCRIPT.to_owned()),
+        Resource::Tab(_) => fresh("text/plain", String::new()),
     }
-}
-
-fn file(asset: &Asset) -> Answer {
-    Answer { media: asset.media, cache: FOR_EVER, policy: NO_PAGE, body: asset.content.to_owned() }
 }
 
 #[cfg(test)]
@@ -292,13 +269,12 @@ mod tests {
         let frame = Frame { start_path, course, workshop_page, in_class: true, ..Frame::default() };
         let page = Resource::Page { path, chosen: Some(Language::ENGLISH), material: Some(MaterialTrouble::Failed) };
         let tab = Resource::Tab(LocalPath::parse(&format!("/{}", "\"".repeat(2047))));
-        let files =
-            [Resource::Style, Resource::Script, Resource::Worker, Resource::AnswerScript, Resource::ClassScript];
+        let files = SCRIPTS.map(Resource::Script).into_iter().chain([Resource::Style, Resource::Worker]);
         for resource in [page, tab, Resource::Status].into_iter().chain(files) {
             for language in Language::all() {
                 let mut out = Vec::new();
-                let options = ResponseOptions { language, head_only: false, close: true };
-                write_resource(&frame, &app, &resource, options, &mut out).await;
+                let form = ResponseForm { language, ..ResponseForm::default() };
+                write_resource(&frame, &app, &resource, form, &mut out).await;
                 assert!(out.len() < HEAD, "{resource:?}: {} bytes", out.len());
             }
         }

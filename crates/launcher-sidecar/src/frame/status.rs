@@ -4,19 +4,20 @@ use std::io::ErrorKind;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use launcher_domain::{Crash, FailureCode};
 use tokio::time::timeout;
 
-use crate::frame::{AppCrash, Frame};
+use crate::frame::Frame;
 use crate::transport::upstream::Pool;
 
 /// Time after which an app that neither accepts nor refuses a connection counts as running: it is busy.
 const CONNECT: Duration = Duration::from_secs(1);
 
 /// The expiry, the last crash and the state of the app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Status {
     expires_at: Option<Timestamp>,
-    crash: Option<AppCrash>,
+    crash: Option<Crash>,
     /// True if the app refuses connections.
     is_app_down: bool,
 }
@@ -34,7 +35,8 @@ impl Status {
     /// Returns the status as JSON on one line. Times in RFC 3339 need no escape.
     pub(crate) fn json(&self, now: Timestamp) -> String {
         let expires_at = self.expires_at.map_or("null".to_owned(), |expiry| format!("\"{expiry}\""));
-        let crash = self.crash.map_or("null".to_owned(), |AppCrash { at, out_of_memory, files_lost }| {
+        let crash = self.crash.as_ref().map_or("null".to_owned(), |Crash { at, code, files_lost }| {
+            let out_of_memory = *code == FailureCode::OutOfMemory;
             format!("{{\"at\":\"{at}\",\"out_of_memory\":{out_of_memory},\"files_lost\":{files_lost}}}")
         });
         let app = if self.is_app_down { "down" } else { "up" };

@@ -92,7 +92,8 @@ pub(crate) struct HeaderSummary<'h> {
     is_navigation: bool,
     /// True if a page of the workshop's own origin causes the request (Sec-Fetch-Site).
     is_same_origin: bool,
-    is_from_another_site: bool,
+    /// True if a page of another origin caused the request, as far as the browser says.
+    pub(crate) is_from_another_site: bool,
 }
 
 impl<'h> HeaderSummary<'h> {
@@ -152,11 +153,6 @@ impl<'h> HeaderSummary<'h> {
             15 if name.eq_ignore_ascii_case(b"accept-language") => self.accept_language = Some(value),
             _ => self.has_alias |= is_alias_of_framing(name),
         }
-    }
-
-    /// Returns true if a page of another origin caused the request, as far as the browser says.
-    pub(crate) fn is_from_another_site(&self) -> bool {
-        self.is_from_another_site
     }
 
     /// Returns true if a page of the workshop's own origin loads the response into a frame. Only browsers set the two

@@ -16,39 +16,18 @@ const INET: u8 = 1;
 /// Netfilter's subsystem `nf_tables`, to which the batch belongs (`NFNL_SUBSYS_NFTABLES`).
 const NF_TABLES: u8 = 10;
 
-/// Types of messages.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Message {
-    Begin,
-    End,
-    NewTable,
-    DeleteTable,
-    NewChain,
-    NewRule,
-}
+/// Type of a message as the kernel reads it, and the flags in addition to those of every message.
+type MessageType = (u16, i32);
 
-impl Message {
-    /// Returns the type as the kernel reads it.
-    fn code(self) -> u16 {
-        let of_tables = |code: u8| u16::from_be_bytes([NF_TABLES, code]);
-        match self {
-            Self::Begin => 16,
-            Self::End => 17,
-            Self::NewTable => of_tables(0),
-            Self::DeleteTable => of_tables(2),
-            Self::NewChain => of_tables(3),
-            Self::NewRule => of_tables(6),
-        }
-    }
+const BEGIN: MessageType = (16, 0);
+const END: MessageType = (17, 0);
+const NEW_TABLE: MessageType = (of_tables(0), consts::NLM_F_CREATE);
+const DELETE_TABLE: MessageType = (of_tables(2), 0);
+const NEW_CHAIN: MessageType = (of_tables(3), consts::NLM_F_CREATE);
+const NEW_RULE: MessageType = (of_tables(6), consts::NLM_F_CREATE | consts::NLM_F_APPEND);
 
-    /// Returns the flags in addition to those of every message.
-    fn flags(self) -> i32 {
-        match self {
-            Self::Begin | Self::End | Self::DeleteTable => 0,
-            Self::NewTable | Self::NewChain => consts::NLM_F_CREATE,
-            Self::NewRule => consts::NLM_F_CREATE | consts::NLM_F_APPEND,
-        }
-    }
+const fn of_tables(code: u8) -> u16 {
+    u16::from_be_bytes([NF_TABLES, code])
 }
 
 /// A batch that replaces the table with the rules.
@@ -67,22 +46,22 @@ impl Batch {
     /// from the old chains to the new ones: it may see both of them without rules.
     pub(super) fn new(chains: &[Chain]) -> Self {
         let mut batch = Self { bytes: Vec::new(), descriptions: Vec::new() };
-        batch.put(Message::Begin, "the batch".to_owned(), |out| drop(OpBatchBeginDo::encode_request(out, &edge())));
-        batch.put(Message::NewTable, "the table".to_owned(), put_table);
-        batch.put(Message::DeleteTable, "the removal of earlier rules".to_owned(), |out| {
+        batch.put(BEGIN, "the batch".to_owned(), |out| drop(OpBatchBeginDo::encode_request(out, &edge())));
+        batch.put(NEW_TABLE, "the table".to_owned(), put_table);
+        batch.put(DELETE_TABLE, "the removal of earlier rules".to_owned(), |out| {
             drop(OpDeltableDo::encode_request(out, &header()).push_name_bytes(TABLE));
         });
-        batch.put(Message::NewTable, "the table".to_owned(), put_table);
+        batch.put(NEW_TABLE, "the table".to_owned(), put_table);
         for chain in chains {
-            batch.put(Message::NewChain, format!("the chain {}", name(chain.direction)), |out| put_chain(out, chain));
+            batch.put(NEW_CHAIN, format!("the chain {}", name(chain.direction)), |out| put_chain(out, chain));
         }
         for chain in chains {
             for rule in &chain.rules {
                 let description = format!("the rule \"{}: {rule}\"", name(chain.direction));
-                batch.put(Message::NewRule, description, |out| put_rule(out, chain.direction, rule));
+                batch.put(NEW_RULE, description, |out| put_rule(out, chain.direction, rule));
             }
         }
-        batch.put(Message::End, "the end of the batch".to_owned(), |out| {
+        batch.put(END, "the end of the batch".to_owned(), |out| {
             drop(OpBatchEndDo::encode_request(out, &edge()));
         });
         batch
@@ -96,11 +75,7 @@ impl Batch {
     /// Returns the sequence numbers of the messages that every kernel acknowledges: all except the first and the last,
     /// which only newer kernels (6.10) acknowledge.
     pub(super) fn acknowledged(&self) -> impl Iterator<Item = u32> {
-        (0..)
-            .zip(&self.descriptions)
-            .map(|(sequence, _)| sequence)
-            .skip(1)
-            .take(self.descriptions.len().saturating_sub(2))
+        (1..).take(self.descriptions.len().saturating_sub(2))
     }
 
     /// Returns the description of the message with a sequence number.
@@ -109,7 +84,7 @@ impl Batch {
         self.descriptions.get(index).map_or("an unknown message", String::as_str)
     }
 
-    fn put(&mut self, message: Message, description: String, put_content: impl FnOnce(&mut Vec<u8>)) {
+    fn put(&mut self, (code, flags): MessageType, description: String, put_content: impl FnOnce(&mut Vec<u8>)) {
         let start = self.bytes.len();
         let end = start + Nlmsghdr::len();
         self.bytes.resize(end, 0);
@@ -117,8 +92,8 @@ impl Batch {
         self.bytes.resize(self.bytes.len().next_multiple_of(4), 0);
         let header = Nlmsghdr {
             len: u32::try_from(self.bytes.len() - start).unwrap_or(u32::MAX),
-            r#type: message.code(),
-            flags: u16::try_from(consts::NLM_F_REQUEST | consts::NLM_F_ACK | message.flags()).unwrap_or_default(),
+            r#type: code,
+            flags: u16::try_from(consts::NLM_F_REQUEST | consts::NLM_F_ACK | flags).unwrap_or_default(),
             seq: u32::try_from(self.descriptions.len()).unwrap_or(u32::MAX),
             pid: 0,
         };

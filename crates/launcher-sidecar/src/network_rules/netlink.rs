@@ -17,52 +17,36 @@ const ANSWER: usize = 16 * 1024;
 /// Type of an acknowledgement or error message (`NLMSG_ERROR`).
 const ERROR: u16 = 2;
 
-/// Reason why the kernel did not commit a batch.
-#[derive(Debug, thiserror::Error)]
-pub enum CommitError {
-    /// The process may not change the rules.
-    #[error(
-        "CAP_NET_ADMIN is missing: run this program as root with this capability, as with `docker run --cap-add NET_ADMIN --user 0`"
-    )]
-    NotPermitted,
-    /// The kernel has no packet filter.
-    #[error("the kernel has no nf_tables: load the module nf_tables on the host (`modprobe nf_tables`)")]
-    NoNfTables,
-    /// The socket cannot be opened.
-    #[error("no netlink socket can be opened: {0}; allow sockets of the family AF_NETLINK (check the seccomp profile)")]
-    Socket(io::Error),
-    /// The batch could not be sent, or an answer could not be read.
-    #[error("the exchange with the kernel failed: {0}; start the workshop again")]
-    Exchange(io::Error),
-    /// The kernel refused a message of the batch.
-    #[error(
-        "the kernel refused {message}: {error}; load the modules nf_tables, nft_ct and nft_reject_inet on the host, or update \
-         the kernel"
-    )]
-    Refused {
-        /// Description of the refused message.
-        message: String,
-        /// The kernel's reason.
-        error: io::Error,
-    },
-    /// The kernel did not acknowledge each message.
-    #[error("the kernel did not acknowledge {0}: update the kernel")]
-    Unacknowledged(String),
+/// The process may not change the rules.
+const NOT_PERMITTED: &str = "CAP_NET_ADMIN is missing: run this program as root with this capability, as with `docker run \
+                             --cap-add NET_ADMIN --user 0`";
+/// The kernel has no packet filter.
+const NO_NF_TABLES: &str = "the kernel has no nf_tables: load the module nf_tables on the host (`modprobe nf_tables`)";
+
+/// The batch could not be sent, or an answer could not be read.
+fn exchange_failed(error: io::Error) -> String {
+    format!("the exchange with the kernel failed: {error}; start the workshop again")
 }
 
 /// Sends a batch, and checks that the kernel has acknowledged each of its messages.
-pub(super) fn commit(batch: &Batch) -> Result<(), CommitError> {
+///
+/// # Errors
+/// Returns one line with the reason why the kernel did not commit the batch.
+pub(super) fn commit(batch: &Batch) -> Result<(), String> {
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, Some(netlink::NETFILTER));
     let socket = socket.map_err(|error| match error {
-        Errno::PROTONOSUPPORT => CommitError::NoNfTables,
-        error => CommitError::Socket(error.into()),
+        Errno::PROTONOSUPPORT => NO_NF_TABLES.to_owned(),
+        error => format!(
+            "no netlink socket can be opened: {}; allow sockets of the family AF_NETLINK (check the seccomp profile)",
+            io::Error::from(error)
+        ),
     })?;
     // A privileged process may exceed the system's limit. If it fails, many acknowledgements may exceed the buffer: the
     // kernel then reports lost answers (ENOBUFS).
     if let Err(error) = set_socket_recv_buffer_size_force(&socket, ANSWERS) {
         tracing::debug!(%error, "enlarging receive buffer of netlink socket failed, keeping its size");
     }
-    send(&socket, batch.bytes(), SendFlags::empty()).map_err(|error| CommitError::Exchange(error.into()))?;
+    send(&socket, batch.bytes(), SendFlags::empty()).map_err(|error| exchange_failed(error.into()))?;
     let mut answers = Answers::new(batch);
     let mut area = vec![0; ANSWER];
     while !answers.waiting.is_empty() {
@@ -71,7 +55,7 @@ pub(super) fn commit(batch: &Batch) -> Result<(), CommitError> {
             Ok((length, _)) => answers.read(&area[..length])?,
             Err(Errno::INTR) => {}
             Err(Errno::AGAIN) => break,
-            Err(error) => return Err(CommitError::Exchange(error.into())),
+            Err(error) => return Err(exchange_failed(error.into())),
         }
     }
     answers.finish()
@@ -89,8 +73,8 @@ impl<'b> Answers<'b> {
     }
 
     /// Reads a datagram of the kernel.
-    fn read(&mut self, mut datagram: &[u8]) -> Result<(), CommitError> {
-        let truncated = || CommitError::Exchange(io::ErrorKind::UnexpectedEof.into());
+    fn read(&mut self, mut datagram: &[u8]) -> Result<(), String> {
+        let truncated = || exchange_failed(io::ErrorKind::UnexpectedEof.into());
         while !datagram.is_empty() {
             let header = datagram.get(..Nlmsghdr::len()).and_then(Nlmsghdr::new_from_slice).ok_or_else(truncated)?;
             let length = usize::try_from(header.len).unwrap_or(usize::MAX);
@@ -105,27 +89,31 @@ impl<'b> Answers<'b> {
     }
 
     /// Records the kernel's answer to a message. `code` is 0, or a negative error number.
-    fn answer(&mut self, sequence: u32, code: i32) -> Result<(), CommitError> {
+    fn answer(&mut self, sequence: u32, code: i32) -> Result<(), String> {
         if code == 0 {
             self.waiting.remove(&sequence);
             return Ok(());
         }
         let code = code.wrapping_neg();
         Err(if code == Errno::PERM.raw_os_error() {
-            CommitError::NotPermitted
+            NOT_PERMITTED.to_owned()
         } else if code == Errno::OPNOTSUPP.raw_os_error() && sequence == 0 {
             // The answer to the first message: the kernel has no subsystem for this batch.
-            CommitError::NoNfTables
+            NO_NF_TABLES.to_owned()
         } else {
-            let message = self.batch.describe(sequence).to_owned();
-            CommitError::Refused { message, error: io::Error::from_raw_os_error(code) }
+            format!(
+                "the kernel refused {}: {}; load the modules nf_tables, nft_ct and nft_reject_inet on the host, or update \
+                 the kernel",
+                self.batch.describe(sequence),
+                io::Error::from_raw_os_error(code)
+            )
         })
     }
 
     /// Checks that the kernel has acknowledged each message.
-    fn finish(&self) -> Result<(), CommitError> {
+    fn finish(&self) -> Result<(), String> {
         let Some(missing) = self.waiting.first() else { return Ok(()) };
-        Err(CommitError::Unacknowledged(self.batch.describe(*missing).to_owned()))
+        Err(format!("the kernel did not acknowledge {}: update the kernel", self.batch.describe(*missing)))
     }
 }
 
@@ -149,7 +137,7 @@ mod tests {
     fn outcome(batch: &Batch, datagrams: &[Vec<u8>]) -> Result<(), String> {
         let mut answers = Answers::new(batch);
         let read = datagrams.iter().try_for_each(|datagram| answers.read(datagram));
-        read.and_then(|()| answers.finish()).map_err(|error| error.to_string())
+        read.and_then(|()| answers.finish())
     }
 
     fn all(batch: &Batch) -> Vec<Vec<u8>> {

@@ -11,7 +11,6 @@ use rustix::net::RecvFlags;
 use tokio::net::TcpSocket;
 use tokio::time::Instant;
 
-use crate::memory::LEAN;
 use crate::transport::{BufferPermits, Socket};
 
 /// Maximum idle time of a connection in the pool.
@@ -25,7 +24,7 @@ const CONNECT: Duration = Duration::from_secs(5);
 /// The app's address, and the idle connections to it.
 #[derive(Debug)]
 pub(crate) struct Pool {
-    app: SocketAddr,
+    pub(crate) app: SocketAddr,
     buffers: BufferPermits,
     state: Mutex<State>,
 }
@@ -38,11 +37,7 @@ struct State {
 
 impl Pool {
     pub(crate) fn new(app: SocketAddr) -> Self {
-        Self { app, buffers: BufferPermits::new(LEAN), state: Mutex::default() }
-    }
-
-    pub(crate) fn app(&self) -> SocketAddr {
-        self.app
+        Self { app, buffers: BufferPermits::default(), state: Mutex::default() }
     }
 
     /// Takes an idle connection that is still open. With `asks_kernel`, also asks the kernel whether a connection is
@@ -50,7 +45,7 @@ impl Pool {
     /// check.
     pub(crate) fn take(&self, asks_kernel: bool, now: Instant) -> Option<Socket> {
         loop {
-            let (stream, since) = self.lock().idle.pop()?;
+            let (stream, since) = lock(&self.state).idle.pop()?;
             if now.duration_since(since) < IDLE && is_open(&stream, asks_kernel) {
                 return Some(stream);
             }
@@ -60,7 +55,7 @@ impl Pool {
     /// Puts a connection into the pool after its response was complete at time `now`. Closes the connection if the pool
     /// is full.
     pub(crate) fn put(self: &Arc<Self>, stream: Socket, now: Instant) {
-        let mut state = self.lock();
+        let mut state = lock(&self.state);
         if state.idle.len() < MAX_IDLE {
             state.idle.push((stream, now));
         }
@@ -84,10 +79,6 @@ impl Pool {
         let stream = tokio::time::timeout(CONNECT, socket.connect(self.app)).await??;
         Ok(Socket::new(Stream::Tcp(stream), (sizes, permit)))
     }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, State> {
-        lock(&self.state)
-    }
 }
 
 /// Removes idle connections from the pool after [`IDLE`], which closes them. Ends when the pool is empty.
@@ -95,7 +86,7 @@ async fn sweep(pool: std::sync::Weak<Pool>) {
     loop {
         tokio::time::sleep(IDLE).await;
         let Some(pool) = pool.upgrade() else { return };
-        let mut state = pool.lock();
+        let mut state = lock(&pool.state);
         state.idle.retain(|(_, since)| since.elapsed() < IDLE);
         if state.idle.is_empty() {
             state.idle = Vec::new();

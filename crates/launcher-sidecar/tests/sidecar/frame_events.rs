@@ -4,8 +4,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use launcher_domain::Crash;
 use launcher_process::serve::raise_open_file_limit;
-use launcher_sidecar::frame::{AppCrash, End, Frame, LastCrash};
+use launcher_sidecar::frame::{End, Frame, LastCrash};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
@@ -58,7 +59,7 @@ async fn stream_reports_an_app_that_refuses_connections() {
 
 #[tokio::test]
 async fn stream_does_not_connect_to_the_app_if_crashes_are_known_at_once() {
-    let last_crash = LastCrash::Shared(Arc::new(|| None::<AppCrash>));
+    let last_crash = LastCrash::Shared(Arc::new(|| None::<Crash>));
     let setup = framed_by(Frame { last_crash, ..Frame::default() }).await;
     assert!(event(&mut open(&setup).await).await.contains("\"app\":\"up\""));
     assert_eq!(setup.app.connections(), 0);

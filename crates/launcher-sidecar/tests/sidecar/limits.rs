@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
+use launcher_sidecar::frame::Frame;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -42,7 +43,7 @@ async fn head_over_64_kib_gets_431() {
 /// no app.
 pub(crate) fn serve() -> (Client<DuplexStream>, JoinHandle<()>, Stop) {
     let (near, far) = tokio::io::duplex(64 * 1024);
-    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
+    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap(), Frame::default());
     let stop = Stop::new();
     let served = stop.clone();
     let task = tokio::spawn(async move { sidecar.serve_connection(far, None, served).await });

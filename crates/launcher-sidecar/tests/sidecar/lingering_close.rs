@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
+use launcher_sidecar::frame::Frame;
 use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::time::Instant;
 
@@ -42,7 +43,7 @@ fn sending_without_pause(head: String) -> DuplexStream {
 #[tokio::test(start_paused = true)]
 async fn refused_client_that_sends_without_pause_is_disconnected() {
     let client = sending_without_pause(REFUSED.to_owned());
-    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap());
+    let sidecar = Sidecar::new(policy(), "127.0.0.1:9".parse().unwrap(), Frame::default());
     let task = tokio::spawn(async move { sidecar.serve_connection(client, None, Stop::new()).await });
     // Advance the clock here: the paused clock does not advance automatically while the sidecar can read bytes.
     for _ in 0..100 {

@@ -29,7 +29,8 @@ pub(crate) const ALICE: &str = "X-Auth-Request-Email: alice@example.org\r\n";
 
 /// Returns the access policy of a sidecar whose owner is Alice.
 pub(crate) fn policy() -> Policy {
-    Policy::new(EmailAddress::parse("alice@example.org").unwrap())
+    let owner = Some(EmailAddress::parse("alice@example.org").unwrap());
+    Policy { owner, ..Policy::without_owner() }
 }
 
 /// A listening sidecar and its app.
@@ -59,7 +60,7 @@ impl Setup {
         let listener = listen(&"127.0.0.1:0".parse().unwrap()).unwrap();
         let Listener::Tcp(bound) = &listener else { unreachable!("the address is a TCP port") };
         let addr = bound.local_addr().unwrap();
-        let sidecar = Sidecar::with_frame(policy, app.addr, frame);
+        let sidecar = Sidecar::new(policy, app.addr, frame);
         let stop = Stop::new();
         let (served, stopped) = (sidecar.clone(), stop.clone());
         tokio::spawn(async move { serve(&listener, served, stopped).await });

@@ -9,6 +9,7 @@ use launcher_process::listener::Address;
 use launcher_process::serve::raise_open_file_limit;
 use launcher_process::stop::Stop;
 use launcher_sidecar::Sidecar;
+use launcher_sidecar::frame::Frame;
 use launcher_sidecar::serve::{listen, serve};
 use tempfile::TempDir;
 use tokio::io::AsyncWriteExt;
@@ -84,7 +85,7 @@ fn serving(app: &App, stop: &Stop) -> (Sidecar, TempDir, PathBuf) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("http.sock");
     let listener = listen(&Address::Unix(path.clone())).unwrap();
-    let sidecar = Sidecar::new(policy(), app.addr);
+    let sidecar = Sidecar::new(policy(), app.addr, Frame::default());
     let (served, stopped) = (sidecar.clone(), stop.clone());
     tokio::spawn(async move { serve(&listener, served, stopped).await });
     (sidecar, folder, path)

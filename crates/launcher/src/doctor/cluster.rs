@@ -14,28 +14,22 @@ const LEASE: &str = "workshop-operator";
 const NAMES: usize = 3;
 
 pub(super) async fn check(settings: &ServeSettings) -> Section<FleetFacts> {
-    let mut section = Section::default();
     let (client, namespace) = match within(QUERY_TIMEOUT, cluster::connect()).await {
         Ok(found) => found,
-        Err(problem) => {
-            section.add([Finding::fail("API server", problem)]);
-            return section;
-        }
+        Err(problem) => return Finding::fail("API server", problem).into(),
     };
     let namespace = settings.namespace.clone().unwrap_or(namespace);
     let examination = KubernetesExamination::new(client.clone(), &namespace);
     let asked = now();
-    match within(QUERY_TIMEOUT, examination.api_server()).await {
-        Ok(server) => {
-            section.add([ok!("API server", "Kubernetes {}", server.version)]);
-            section.facts.clock = server.clock.map(|theirs| Reading::of("the API server", theirs, asked));
-        }
+    let server = match within(QUERY_TIMEOUT, examination.api_server()).await {
+        Ok(server) => server,
         Err(problem) => {
             let remedy = "Check KUBECONFIG or the pod's service account, and the network to the API server";
-            section.add([fail!("API server", "{problem}. {remedy}")]);
-            return section;
+            return fail!("API server", "{problem}. {remedy}").into();
         }
-    }
+    };
+    let mut section = Section::<FleetFacts>::from(ok!("API server", "Kubernetes {}", server.version));
+    section.facts.clock = server.clock.map(|theirs| Reading::of("the API server", theirs, asked));
     let ((found, identity), definition, rights, (operator, waiting), memory) = tokio::join!(
         check_namespace(&examination, "SERVICE_NAMESPACE", &namespace),
         definition(&examination),
@@ -70,13 +64,9 @@ async fn check_namespace(
     match within(QUERY_TIMEOUT, examination.identity()).await {
         Ok(Some(identity)) => (Finding::ok(CHECK, namespace), Some(identity)),
         Ok(None) => {
-            let words = format!("namespace {namespace} does not exist. Correct {setting}, or create the namespace");
-            (Finding::fail(CHECK, words), None)
+            (fail!(CHECK, "namespace {namespace} does not exist. Correct {setting}, or create the namespace"), None)
         }
-        Err(problem) => {
-            let words = format!("{problem}. Check that namespace {namespace} ({setting}) exists");
-            (Finding::fail(CHECK, words), None)
-        }
+        Err(problem) => (fail!(CHECK, "{problem}. Check that namespace {namespace} ({setting}) exists"), None),
     }
 }
 
@@ -150,11 +140,11 @@ async fn operator(
         }
     };
     let unreadable = (!waiting.unreadable.is_empty()).then(|| {
-        let words = format!(
+        warning!(
+            CHECK,
             "unreadable Workshops, which the launcher ignores: {}. Correct or delete them with kubectl",
             some(&waiting.unreadable)
-        );
-        Finding::warn(CHECK, words)
+        )
     });
     ([finding, pods(&waiting)].into_iter().chain(unreadable).collect(), Some(waiting))
 }
@@ -166,13 +156,13 @@ fn pods(waiting: &PendingWorkshops) -> Finding {
     if outdated.is_empty() {
         return Finding::ok(CHECK, "every workshop has the current sidecar and settings");
     }
-    let words = format!(
+    ok!(
+        CHECK,
         "{} of {} Workshops have an older sidecar or older settings, and keep them until they end or an admin restarts them: {}",
         outdated.len(),
         waiting.workshops,
         some(outdated)
-    );
-    Finding::ok(CHECK, words)
+    )
 }
 
 fn late(waiting: &PendingWorkshops) -> Option<String> {

@@ -22,14 +22,11 @@ const ROOM: u64 = 200 << 20;
 const TURN: Duration = Duration::from_secs(120);
 
 pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
-    let mut section = Section::default();
     let examination = match query(Examination::open(&settings.database.url())).await {
         Ok(examination) => examination,
-        Err(problem) => {
-            section.add([Finding::fail("database", not_opened(&settings, &problem))]);
-            return section;
-        }
+        Err(problem) => return Finding::fail("database", not_opened(&settings, &problem)).into(),
     };
+    let mut section = Section::default();
     if let Err((check, problem)) = run_queries(&settings, &examination, &mut section).await {
         section.add([fail!(check, "{problem}. {REMEDY}")]);
     }
@@ -38,22 +35,14 @@ pub(super) async fn check(settings: ServeSettings) -> Section<DatabaseFacts> {
 }
 
 fn not_opened(settings: &ServeSettings, problem: &str) -> String {
-    match (&settings.database.database_url, problem.contains("no such file")) {
-        (Some(_), false) => problem.to_owned(),
-        (Some(_), true) => {
-            format!(
-                "{problem} (SERVICE_DATABASE_URL). Correct the path, or start the service: its first start creates the \
-                 file"
-            )
-        }
-        (None, false) => {
-            format!("{problem}. Check SERVICE_DATA_DIR: it has the database, because SERVICE_DATABASE_URL is not set")
-        }
-        (None, true) => {
-            format!(
-                "{problem} (SERVICE_DATA_DIR). Correct the path, or start the service: its first start creates the file"
-            )
-        }
+    let is_default = settings.database.database_url.is_none();
+    if problem.contains("no such file") {
+        let setting = if is_default { "SERVICE_DATA_DIR" } else { "SERVICE_DATABASE_URL" };
+        format!("{problem} ({setting}). Correct the path, or start the service: its first start creates the file")
+    } else if is_default {
+        format!("{problem}. Check SERVICE_DATA_DIR: it has the database, because SERVICE_DATABASE_URL is not set")
+    } else {
+        problem.to_owned()
     }
 }
 
@@ -91,7 +80,7 @@ async fn run_queries(
     if matches!(schema, Schema::Current | Schema::Older(_)) {
         let failed = |problem| ("rows", problem);
         let rows = query(examination.rows()).await.map_err(failed)?;
-        section.add(assess_rows(settings, &rows));
+        section.add([assess_rows(settings, &rows)]);
         section.facts.bound = Some(query(examination.bound_fleet()).await.map_err(failed)?);
         section.facts.catalog = query(examination.catalog_needs()).await.map_err(failed)?;
     }
@@ -158,7 +147,7 @@ fn room(examination: &Examination) -> Option<Finding> {
     })
 }
 
-fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
+fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Finding {
     const CHECK: &str = "workshops";
     let of = |state| rows.states.get(state).copied().unwrap_or(0);
     let (queued, starting, limit) = (of("queued"), of("starting"), settings.limits.max_concurrent_starts);
@@ -167,18 +156,18 @@ fn assess_rows(settings: &ServeSettings, rows: &Rows) -> Option<Finding> {
     let counts = if counts.is_empty() { "none".to_owned() } else { counts.join(", ") };
     let waited = rows.oldest_queued.map(|launched| now().duration_since(launched).unsigned_abs());
     match waited {
-        Some(waited) if waited > TURN && starting < limit => Some(warning!(
+        Some(waited) if waited > TURN && starting < limit => warning!(
             CHECK,
             "{counts}. The queue stalls: its first launch has waited for {} minutes while {starting} of at most \
              {limit} workshops start. Check that the launcher is ready; if it is, restart it",
             waited.as_secs() / 60
-        )),
-        Some(waited) if waited > settings.limits.start_timeout => Some(warning!(
+        ),
+        Some(waited) if waited > settings.limits.start_timeout => warning!(
             CHECK,
             "{counts}. The queue is long: {queued} launches wait, the first for {} minutes. If starts are quick, \
              raise SERVICE_MAX_CONCURRENT_STARTS; if not, check what the starting workshops wait for",
             waited.as_secs() / 60
-        )),
-        _ => Some(Finding::ok(CHECK, counts)),
+        ),
+        _ => Finding::ok(CHECK, counts),
     }
 }

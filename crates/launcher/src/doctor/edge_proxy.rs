@@ -25,9 +25,8 @@ const GUIDE: &str = "docs/front.md lists the requirements";
 
 /// Skips all checks without a public address, or while the development bypass is active.
 pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
-    let mut section = Section::default();
     let Some(public_url) = settings.api.public_url.as_deref().filter(|_| settings.api.bypass().is_none()) else {
-        return section;
+        return Section::default();
     };
     let web = match WebClient::new() {
         Ok(web) => web,
@@ -35,13 +34,12 @@ pub(super) async fn check(settings: ServeSettings) -> Section<EdgeProxyFacts> {
             let words = format!(
                 "not checked: this machine has no CA certificates ({error}). Install them, or set SSL_CERT_FILE"
             );
-            section.add([Finding::warn(CHECK, words)]);
-            return section;
+            return Finding::warn(CHECK, words).into();
         }
     };
     let me = format!("{public_url}{}/me", settings.api.base_path);
     let answer = web.get(&me, &[]).await;
-    section.add([assess_unauthenticated(&me, &answer)]);
+    let mut section = Section::<EdgeProxyFacts>::from(assess_unauthenticated(&me, &answer));
     // Skip the other checks if the public address does not answer, or another service answers there: their results
     // would mean nothing.
     if !answer.is_ok_and(|answer| !answer.status.is_success() || answer.person().is_some()) {
@@ -104,15 +102,10 @@ fn assess_answer(me: &str, answer: &Answer) -> Finding {
 /// Sends an admin's identity without a login. Tries each header spelling that a proxy may normalize to the real header.
 async fn forged(web: &WebClient, settings: &ServeSettings, me: &str) -> Finding {
     let admin = settings.api.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
-    let [plain, underscores, dots] = spellings(&settings.api.trusted_auth_header);
-    let line = |name: &str| [(name.to_owned(), admin.to_owned())];
-    let ask = async |lines: [(String, String); 1]| {
-        let [(name, value)] = lines;
-        let answer = web.get(me, &[(&name, &value)]).await;
-        (name, answer)
-    };
-    let answers = tokio::join!(ask(line(&plain)), ask(line(&underscores)), ask(line(&dots)));
-    let answers = [answers.0, answers.1, answers.2];
+    let [plain, underscores, dots] = &spellings(&settings.api.trusted_auth_header);
+    let ask = async |name: &String| web.get(me, &[(name.as_str(), admin)]).await;
+    let answers = tokio::join!(ask(plain), ask(underscores), ask(dots));
+    let answers = [(plain, answers.0), (underscores, answers.1), (dots, answers.2)];
     let let_in = answers.iter().find(|(_, answer)| answer.as_ref().is_ok_and(|answer| answer.status.is_success()));
     if let Some((name, _)) = let_in {
         return fail!(
@@ -164,16 +157,14 @@ async fn login(web: &WebClient, public_url: &str, login_url: &str) -> Finding {
 /// because the proxy secret is missing. Skips the check if no proxy secret is configured, because the check of the settings
 /// already warns about that.
 pub(super) async fn check_identity_proof(settings: ServeSettings) -> Section<()> {
-    let mut section = Section::default();
     if settings.api.proxy_secret_file.is_none() || settings.api.bypass().is_some() || settings.listen_addr.port() == 0 {
-        return section;
+        return Section::default();
     }
-    let Ok(web) = WebClient::new() else { return section };
+    let Ok(web) = WebClient::new() else { return Section::default() };
     let me = format!("http://{}{}/me", reachable(settings.listen_addr), settings.api.base_path);
     let admin = settings.api.admin_emails.first().map_or(FORGED_IDENTITY, |admin| admin.as_str());
     let answer = web.get(&me, &[(settings.api.trusted_auth_header.name(), admin)]).await;
-    section.add([assess_forged(&me, &answer)]);
-    section
+    assess_forged(&me, &answer).into()
 }
 
 /// Returns the listen address. Replaces an unspecified IP address (`0.0.0.0` or `::`) with loopback.
@@ -204,14 +195,6 @@ fn assess_forged(me: &str, answer: &Result<Answer, WebFault>) -> Finding {
     }
 }
 
-/// Address that the doctor requests: a random name below the workshops' domain. No workshop has this name.
-struct Address {
-    scheme: String,
-    host: String,
-    /// Port with its colon, as in `:8443`; empty for the scheme's default port.
-    port: String,
-}
-
 /// Checks the domain of the workshops: every name below it must lead to the edge proxy, and a random name must have no
 /// workshop. `example` is any workshop; on Kubernetes its URL is the source of the domain.
 pub(super) async fn check_workshops(
@@ -220,14 +203,14 @@ pub(super) async fn check_workshops(
     example: Option<ExampleWorkshop>,
 ) -> Section<()> {
     let address = if edge_proxy.answers { address(&settings, example.as_ref()) } else { None };
-    let mut section = Section::default();
-    if let (Some(address), Ok(web)) = (address, WebClient::new()) {
-        section.add([assess_domain(&address, &web).await]);
+    match (address, WebClient::new()) {
+        (Some((host, url)), Ok(web)) => assess_domain(&host, &url, &web).await.into(),
+        _ => Section::default(),
     }
-    section
 }
 
-fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Option<Address> {
+/// Returns the host and the URL of a random name below the workshops' domain. No workshop has this name.
+fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Option<(String, String)> {
     // On Kubernetes the form of the hosts is a setting of the operator. The doctor cannot read that setting, but a
     // workshop's URL shows it.
     let example = match settings.fleet {
@@ -243,11 +226,9 @@ fn address(settings: &ServeSettings, example: Option<&ExampleWorkshop>) -> Optio
         return None;
     }
     let port = uri.port().map_or_else(String::new, |port| format!(":{port}"));
-    Some(Address {
-        scheme: uri.scheme_str()?.to_owned(),
-        host: format!("doctor-{}{after_name}", random_hex::<6>(&SystemEntropy)),
-        port,
-    })
+    let host = format!("doctor-{}{after_name}", random_hex::<6>(&SystemEntropy));
+    let url = format!("{}://{host}{port}/", uri.scheme_str()?);
+    Some((host, url))
 }
 
 /// Returns the URL of a workshop, and the part of its host after the workshop's name: the suffix of all names, if there is
@@ -265,8 +246,7 @@ async fn has_address(host: &str) -> bool {
     }
 }
 
-async fn assess_domain(address: &Address, web: &WebClient) -> Finding {
-    let Address { scheme, host, port } = address;
+async fn assess_domain(host: &str, url: &str, web: &WebClient) -> Finding {
     let domain = host.split_once('.').map_or("", |(_, domain)| domain);
     if !has_address(host).await {
         return fail!(
@@ -274,8 +254,7 @@ async fn assess_domain(address: &Address, web: &WebClient) -> Finding {
             "{host} has no address: users cannot open workshops. Create a DNS record *.{domain} for the edge proxy"
         );
     }
-    let url = format!("{scheme}://{host}{port}/");
-    match web.get(&url, &[]).await {
+    match web.get(url, &[]).await {
         Ok(answer) if answer.status.is_success() => warning!(
             DOMAIN,
             "{url} answers {} although this workshop does not exist: another service has names below {domain}. \

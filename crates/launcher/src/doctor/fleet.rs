@@ -1,5 +1,6 @@
 //! Checks of the fleets of one machine, and checks of the fleet and the database together.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
@@ -95,13 +96,9 @@ async fn program(examination: &LocalExamination, app: AppType) -> Option<Finding
 }
 
 pub(super) fn check_local(settings: &ServeSettings) -> Section<FleetFacts> {
-    let mut section = Section::default();
-    let Some(examination) = local_examination(settings) else { return section };
-    section.add([use_of_directory(&examination)]);
-    match examination.identity() {
-        Ok(identity) => section.facts = FleetFacts { identity, workshops: Some(0), ..FleetFacts::default() },
-        Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
-    }
+    let Some(examination) = local_examination(settings) else { return Section::default() };
+    let mut section = Section::from(use_of_directory(&examination));
+    add_identity(&mut section, examination.identity());
     section.add([ports(&examination)]);
     section.add(isolation(settings));
     section
@@ -141,28 +138,37 @@ fn ports(examination: &LocalExamination) -> Finding {
 }
 
 pub(super) async fn check_containers(settings: &ServeSettings) -> Section<FleetFacts> {
-    let mut section = Section::default();
-    let public_url = settings.api.origin().parse();
     // The check of the settings reports an invalid public URL.
-    let Ok(public_url) = public_url else { return section };
+    let Ok(public_url) = settings.api.origin().parse() else { return Section::default() };
     let Some(containers) = container_settings(settings, &public_url) else {
-        section
-            .add([Finding::fail("sidecar image", "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars")]);
-        return section;
+        return Finding::fail("sidecar image", "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars")
+            .into();
     };
     let examination = match ContainerExamination::new(containers) {
         Ok(examination) => examination,
-        Err(error) => {
-            section.add([Finding::fail("container fleet", error.to_string())]);
-            return section;
-        }
+        Err(error) => return Finding::fail("container fleet", error.to_string()).into(),
     };
-    match examination.identity() {
+    let mut section = Section::default();
+    add_identity(&mut section, examination.identity());
+    section.add(engine(&examination).await);
+    section
+}
+
+/// Adds the identity of the fleet to the facts, or the error of the data directory to the findings.
+fn add_identity(section: &mut Section<FleetFacts>, identity: Result<Option<String>, impl Display>) {
+    match identity {
         Ok(identity) => section.facts = FleetFacts { identity, workshops: Some(0), ..FleetFacts::default() },
         Err(error) => section.add([Finding::fail("data directory", error.to_string())]),
     }
-    section.add(engine(&examination).await);
-    section
+}
+
+/// Returns the finding about an image of the container fleet.
+fn image(check: &'static str, is_present: Result<bool, impl Display>) -> Finding {
+    match is_present {
+        Ok(true) => Finding::ok(check, "the engine has it"),
+        Ok(false) => Finding::warn(check, "the engine does not have it: the first launch pulls it"),
+        Err(error) => Finding::fail(check, error.to_string()),
+    }
 }
 
 /// Checks the engine, its storage and the sidecar's image.
@@ -182,19 +188,13 @@ async fn engine(examination: &ContainerExamination) -> Vec<Finding> {
             engine.storage_driver
         )
     };
-    let image = match examination.has_sidecar_image().await {
-        Ok(true) => Finding::ok("sidecar image", "the engine has it"),
-        Ok(false) => Finding::warn("sidecar image", "the engine does not have it: the first launch pulls it"),
-        Err(error) => Finding::fail("sidecar image", error.to_string()),
-    };
-    let material = match examination.has_material_image().await {
-        Ok(Some(true)) => Finding::ok("material image", "the engine has it"),
-        Ok(Some(false)) => Finding::warn("material image", "the engine does not have it: the first launch pulls it"),
-        Ok(None) => Finding::ok("material image", "not set: workshops start without course material"),
-        Err(error) => Finding::fail("material image", error.to_string()),
+    let sidecar = image("sidecar image", examination.has_sidecar_image().await);
+    let material = match examination.has_material_image().await.transpose() {
+        Some(is_present) => image("material image", is_present),
+        None => Finding::ok("material image", "not set: workshops start without course material"),
     };
     let (mib, cpus) = (engine.memory_bytes / (1024 * 1024), engine.cpus);
-    let mut findings = vec![ok!(ENGINE, "{}, {mib} MiB of memory, {cpus} CPUs", engine.name), disk, image, material];
+    let mut findings = vec![ok!(ENGINE, "{}, {mib} MiB of memory, {cpus} CPUs", engine.name), disk, sidecar, material];
     if engine.interrupts_network {
         findings.push(Finding::warn(
             "network",

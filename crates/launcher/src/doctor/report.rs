@@ -111,6 +111,13 @@ impl<F> Section<F> {
     }
 }
 
+/// A section that ends with its first check.
+impl<F: Default> From<Finding> for Section<F> {
+    fn from(finding: Finding) -> Self {
+        Self { findings: vec![finding], facts: F::default() }
+    }
+}
+
 /// Runs the checks of a section in a separate task, for at most [`SECTION_TIMEOUT`].
 pub(super) async fn run_section<F>(
     name: &'static str,
@@ -119,28 +126,22 @@ pub(super) async fn run_section<F>(
 where
     F: Default + Send + 'static,
 {
-    let silent = || {
-        fail!(
-            name,
-            "the checks did not end within {} seconds: a disk, a name server or a network hangs",
-            SECTION_TIMEOUT.as_secs()
-        )
-    };
     match tokio::time::timeout(SECTION_TIMEOUT, tokio::spawn(checks)).await {
         Ok(Ok(section)) => section,
-        Ok(Err(_)) => Section {
-            findings: vec![Finding::fail(
-                name,
-                "the checks failed with an internal error: report it, with the output of the doctor".to_owned(),
-            )],
-            facts: F::default(),
-        },
-        Err(_) => Section { findings: vec![silent()], facts: F::default() },
+        Ok(Err(_)) => {
+            let words = "the checks failed with an internal error: report it, with the output of the doctor";
+            Finding::fail(name, words).into()
+        }
+        Err(_) => {
+            let seconds = SECTION_TIMEOUT.as_secs();
+            let words = "a disk, a name server or a network hangs";
+            fail!(name, "the checks did not end within {seconds} seconds: {words}").into()
+        }
     }
 }
 
 /// Awaits an answer for at most `patience`.
-pub(super) async fn within<T, E: std::fmt::Display>(
+pub(super) async fn within<T, E: Display>(
     patience: Duration,
     answer: impl Future<Output = Result<T, E>>,
 ) -> Result<T, String> {

@@ -7,7 +7,7 @@ use tracing_subscriber::filter::Targets;
 use super::report::{Finding, fail, ok, warning};
 use crate::cli::Cli;
 use crate::doctor::report::Section;
-use crate::serve::{ServeError, read_proxy_secret, readable_by_others, seeds};
+use crate::serve::{read_proxy_secret, readable_by_others, refuse_exposed_bypass, seeds};
 use crate::settings::ServeSettings;
 
 pub(super) async fn check(settings: ServeSettings) -> Section<()> {
@@ -33,11 +33,11 @@ fn names() -> Finding {
 
 fn authentication(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "authentication";
+    if let Err(error) = refuse_exposed_bypass(settings) {
+        return fail!(CHECK, "the service does not start: {error}");
+    }
     match (settings.api.require_authentication, &settings.api.dev_identity) {
         (true, None) => ok!(CHECK, "required, by the header {}", settings.api.trusted_auth_header.name()),
-        (false, Some(_)) if settings.api.exposes_bypass(settings.listen_addr) => {
-            fail!(CHECK, "the service does not start: {}", ServeError::Exposed(settings.listen_addr))
-        }
         (false, Some(email)) => {
             let words = format!(
                 "AUTHENTICATION IS OFF: every client of this service is {email}. In production remove \
@@ -60,7 +60,7 @@ fn authentication(settings: &ServeSettings) -> Finding {
 async fn proxy_secret(settings: &ServeSettings) -> Option<Finding> {
     const CHECK: &str = "proxy secret";
     match read_proxy_secret(settings.api.proxy_secret_file.as_deref()).await {
-        Err(error) => Some(Finding::fail(CHECK, error.to_string())),
+        Err(error) => Some(Finding::fail(CHECK, error)),
         Ok(Some(secret)) => Some(match settings.api.proxy_secret_file.as_deref().and_then(readable_by_others) {
             Some(words) => warning!(CHECK, "{words}"),
             None => ok!(CHECK, "required with each identity; accepted secrets: {}", secret.count()),
@@ -86,7 +86,6 @@ fn admins(settings: &ServeSettings) -> Finding {
     const CHECK: &str = "admins";
     match settings.api.admin_emails.len() {
         0 => Finding::warn(CHECK, "no user can manage templates: set SERVICE_ADMIN_EMAILS to the address of a user"),
-        1 => Finding::ok(CHECK, "1"),
         count => Finding::ok(CHECK, count.to_string()),
     }
 }

@@ -9,13 +9,13 @@ use http::Uri;
 use launcher_domain::brand::Brand;
 use launcher_domain::{Clock, ProxySecret};
 use launcher_fleet::{
-    ContainerFleet, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet, LocalSettings, MachineFleetError,
-    MachineSettings, OriginSettings, SavedFiles, SourceChecker,
+    ContainerFleet, ContainerSettings, Fleet, Gateway, KubernetesFleet, LocalFleet, LocalSettings, MachineSettings,
+    OriginSettings, SavedFiles, SourceChecker,
 };
 use launcher_process::stop::Stop;
 use launcher_service::Fleets;
 
-use crate::cluster::{self, ClusterError};
+use crate::cluster;
 use crate::settings::{FleetKind, ServeSettings};
 
 /// Time that a stopped app has to exit before it is killed.
@@ -25,21 +25,8 @@ const MATERIAL_PROGRAM: &str = "launcher-material";
 /// Time after which that program is killed: it has one minute, and five seconds to report.
 const MATERIAL_TIMEOUT: Duration = Duration::from_secs(65);
 
-/// Reasons why the fleet cannot be opened. Each message is one line.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum OpenFleetError {
-    #[error("the local fleet cannot be used: {0}")]
-    Local(MachineFleetError),
-    #[error("the container fleet cannot be used: {0}")]
-    Containers(MachineFleetError),
-    #[error(
-        "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars, which the fleet containers needs, for example \
-         the one that `make server-images` builds"
-    )]
-    NoSidecarImage,
-    #[error(transparent)]
-    Cluster(#[from] ClusterError),
-}
+const NO_SIDECAR_IMAGE: &str = "SERVICE_SIDECAR_IMAGE is not set: name the image of the sidecars, which the fleet \
+                                containers needs, for example the one that `make server-images` builds";
 
 /// The open fleet of the running service.
 #[derive(Debug)]
@@ -51,6 +38,9 @@ pub(super) enum RunningFleet {
 
 impl RunningFleet {
     /// Opens the fleet that the settings choose. `public_url` is the URL of the launcher.
+    ///
+    /// # Errors
+    /// Returns one line with the reason why the fleet cannot be opened.
     pub(super) async fn open(
         settings: &ServeSettings,
         public_url: &Uri,
@@ -58,20 +48,21 @@ impl RunningFleet {
         saved_files: Option<Arc<dyn SavedFiles>>,
         clock: Arc<dyn Clock>,
         stop: Stop,
-    ) -> Result<Self, OpenFleetError> {
+    ) -> Result<Self, String> {
         match settings.fleet {
             FleetKind::Local => {
                 let mut local = local_settings(settings, public_url);
                 local.machine.origins.proxy_secret = proxy_secret;
                 local.machine.saved_files = saved_files;
-                LocalFleet::open(local, clock, stop).map(Self::Local).map_err(OpenFleetError::Local)
+                let fleet = LocalFleet::open(local, clock, stop);
+                fleet.map(Self::Local).map_err(|error| format!("the local fleet cannot be used: {error}"))
             }
             FleetKind::Containers => {
-                let mut containers = container_settings(settings, public_url).ok_or(OpenFleetError::NoSidecarImage)?;
+                let mut containers = container_settings(settings, public_url).ok_or(NO_SIDECAR_IMAGE)?;
                 containers.machine.origins.proxy_secret = proxy_secret;
                 containers.machine.saved_files = saved_files;
                 let fleet = ContainerFleet::open(containers, clock, stop).await;
-                fleet.map(Self::Containers).map_err(OpenFleetError::Containers)
+                fleet.map(Self::Containers).map_err(|error| format!("the container fleet cannot be used: {error}"))
             }
             FleetKind::Kubernetes => {
                 let (client, namespace) = cluster::connect().await?;

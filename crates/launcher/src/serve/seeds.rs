@@ -1,7 +1,6 @@
 //! Creates the templates of the seed file (SERVICE_SEED_TEMPLATES) at the start.
 
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use launcher_domain::template::FieldRule;
 use launcher_domain::{EmailAddress, FieldError, JsonObject, PodTemplatePolicy};
@@ -14,26 +13,16 @@ use crate::settings::ServeSettings;
 /// belongs to no person.
 const SEEDED_BY: &str = "seed@launcher.invalid";
 
-/// Reasons why seeding fails. Each message names the file, and the entry if one entry is wrong.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SeedError {
-    #[error("{path} cannot be read: {error}")]
-    Read { path: PathBuf, error: io::Error },
-    #[error("{path} is not a JSON array of templates: {error}")]
-    Json { path: PathBuf, error: serde_json::Error },
-    #[error("{path}, entry {entry}: {problem}")]
-    Entry { path: PathBuf, entry: usize, problem: String },
-    #[error("{path}, entry {entry}: the template cannot be stored: {error}")]
-    Store { path: PathBuf, entry: usize, error: ServiceError },
-}
-
 /// Creates each template of the seed file, unless a template with its id exists or existed. Admins may have changed or
 /// archived an existing template, so it stays unchanged.
-pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings) -> Result<(), SeedError> {
-    let Some(path) = settings.seed_templates.clone() else { return Ok(()) };
-    for (index, seed) in entries(&path)?.into_iter().enumerate() {
+///
+/// # Errors
+/// Returns a message that names the file, and the entry if one entry is wrong.
+pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings) -> Result<(), String> {
+    let Some(path) = &settings.seed_templates else { return Ok(()) };
+    for (index, seed) in entries(path)?.into_iter().enumerate() {
         let entry = index + 1;
-        let broken = |problem: String| SeedError::Entry { path: path.clone(), entry, problem };
+        let broken = |problem: String| format!("{}, entry {entry}: {problem}", path.display());
         let (template_id, mut body) = read(seed).map_err(broken)?;
         let created_by = settings.api.bypass().cloned().map_or_else(|| EmailAddress::parse(SEEDED_BY), Ok);
         let created_by = created_by.map_err(|error| broken(error.to_string()))?;
@@ -46,7 +35,7 @@ pub(crate) async fn seed_templates(launcher: &Launcher, settings: &ServeSettings
         match seeded {
             Ok(created) => tracing::debug!(%template_id, created, "stored seed template unless it already existed"),
             Err(ServiceError::Invalid(errors)) => return Err(broken(sentence(&errors))),
-            Err(error) => return Err(SeedError::Store { path, entry, error }),
+            Err(error) => return Err(broken(format!("the template cannot be stored: {error}"))),
         }
     }
     Ok(())
@@ -57,20 +46,24 @@ fn is_slug_taken(error: &FieldError) -> bool {
 }
 
 /// Validates the seed file with the same rules as a start of the service. Returns the number of templates.
-pub(crate) fn check(path: &Path, policy: &PodTemplatePolicy) -> Result<usize, SeedError> {
+///
+/// # Errors
+/// Returns the same errors as [`seed_templates`].
+pub(crate) fn check(path: &Path, policy: &PodTemplatePolicy) -> Result<usize, String> {
     let seeds = entries(path)?;
     let count = seeds.len();
     for (index, seed) in seeds.into_iter().enumerate() {
-        let broken = |problem| SeedError::Entry { path: path.to_owned(), entry: index + 1, problem };
+        let broken = |problem: String| format!("{}, entry {}: {problem}", path.display(), index + 1);
         let (_, body) = read(seed).map_err(broken)?;
         validate_template(&body, policy).map_err(|errors| broken(sentence(&errors)))?;
     }
     Ok(count)
 }
 
-fn entries(path: &Path) -> Result<Vec<JsonObject>, SeedError> {
-    let text = std::fs::read_to_string(path).map_err(|error| SeedError::Read { path: path.to_owned(), error })?;
-    serde_json::from_str(&text).map_err(|error| SeedError::Json { path: path.to_owned(), error })
+fn entries(path: &Path) -> Result<Vec<JsonObject>, String> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{shown} cannot be read: {error}"))?;
+    serde_json::from_str(&text).map_err(|error| format!("{shown} is not a JSON array of templates: {error}"))
 }
 
 fn read(mut seed: JsonObject) -> Result<(Uuid, JsonObject), String> {

@@ -20,7 +20,6 @@ const EDGES: &[(&str, &[&str])] = &[
             "launcher-process",
             "launcher-service",
             "launcher-sidecar",
-            "launcher-snapshots",
             "launcher-store",
             "launcher-trace",
             "launcher-workshop",

@@ -26,8 +26,8 @@ fn chart_limit() -> usize {
 
 #[test]
 fn worst_case_memory_is_below_chart_limit() {
-    let service = ServeLimits::service().worst_case_bytes().unwrap();
-    let telemetry = ServeLimits::telemetry().worst_case_bytes().unwrap();
+    let service = ServeLimits::service().worst_case_bytes();
+    let telemetry = ServeLimits::telemetry().worst_case_bytes();
     let files = launcher_service::DOWNLOAD_BYTES + launcher_service::SNAPSHOT_BYTES;
     let checks = Limits::default().max_material_checks as usize * usize::try_from(CHECK_MEMORY_BYTES).unwrap();
     let total = BASELINE + service + telemetry + launcher_api::BUFFERED_BYTES + files + checks;

@@ -26,7 +26,7 @@ use hyper_util::rt::TokioIo;
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::{EmailAddress, Token};
 use launcher_process::stop::Stop;
-use launcher_sidecar::frame::{AppCrash, End, Expiry, Frame, LastCrash};
+use launcher_sidecar::frame::{End, Expiry, Frame, LastCrash};
 use launcher_sidecar::{Policy, Sidecar};
 use serde_json::json;
 use tokio::io::duplex;
@@ -64,7 +64,7 @@ impl AppProxy {
         let [current, crashed, ended] = std::array::from_fn(|_| Arc::clone(record));
         let start_path = record.workshop().spec.start_path.as_deref().and_then(LocalPath::parse_of_app);
         let start_path = start_path.unwrap_or_else(LocalPath::root);
-        let last_crash = move || crashed.get().status().report.last_crash.map(AppCrash::from);
+        let last_crash = move || crashed.get().status().report.last_crash;
         let frame = Frame {
             expiry: Expiry::Shared(Arc::new(move || current.get().expiry())),
             last_crash: LastCrash::Shared(Arc::new(last_crash)),
@@ -77,7 +77,7 @@ impl AppProxy {
             brand: origins.brand.clone(),
             clock: Arc::clone(&workload.data_dir().clock),
         };
-        Self { sidecar: Sidecar::with_frame(policy, app, frame), login }
+        Self { sidecar: Sidecar::new(policy, app, frame), login }
     }
 }
 
