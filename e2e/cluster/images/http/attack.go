@@ -46,7 +46,7 @@ func attack(words []string) {
 					lock.Unlock()
 					return
 				}
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // pacing: between two attempts
 			}
 		}()
 	}
