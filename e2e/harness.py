@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import shutil
 import signal
 import socket
@@ -81,6 +82,13 @@ def wait_for(what, look, seconds=DEADLINE):
         # A long wait polls less often, because polling takes CPU time from the awaited programs.
         pause = min(pause * 1.2, 0.4)
     return found
+
+
+def doctor_in_time(run):
+    """Runs the doctor by run(), until no server answered one of its checks too late, and returns the result. The limits of
+    the checks are a few seconds, and a busy machine may need longer."""
+    is_late = lambda result: re.search("no (answer|response) within", str(result))
+    return wait_for("answers to the doctor in time", lambda: None if is_late(result := run()) else result)
 
 
 def exchange(port, method, path, headers=None, body=None, host="127.0.0.1", timeout=DEADLINE):

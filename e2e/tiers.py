@@ -2,7 +2,8 @@
 
 A tier whose requirements are missing is skipped, which is a failure with CI=true. Tiers run at the same time while they
 need at most the processors of this machine. A failed test of a tier on real systems is repeated when all tiers have
-ended, without others beside it. If it passes then, it is *unstable*. More than MAX_UNSTABLE unstable tests are a failure.
+ended, without others beside it. If it passes then, it is *unstable*. More than MAX_UNSTABLE unstable tests are a failure. A
+tier on real systems that failed outside of its tests is repeated as a whole, and counts as one test.
 
 .local/logs has the output of each tier, TIER.log, and a line of JSON for each test, tests.jsonl. If a tier passes, this
 program prints the lines of its output that begin with `note: `.
@@ -322,12 +323,13 @@ class Run:
         return f"Left: {', '.join(names)}: about {work / 60:.0f} minutes."
 
     def repeat_failed(self):
-        """Repeats the failed tests of tiers on real systems, a tier at a time. Returns the unstable tests."""
-        failed = collections.defaultdict(list)
+        """Repeats the failed tests of tiers on real systems, a tier at a time. Returns the unstable tests. Their paths tell
+        the tier what to repeat: without one, everything."""
+        failed = {name: [] for name, (state, *_) in self.results.items() if state == "FAILED" and TIER[name].repeats}
         for one in recorded():
-            if one["outcome"] == "failed" and TIER[one["tier"]].repeats:
+            if one["outcome"] == "failed" and one["tier"] in failed:
                 failed[one["tier"]].append(one)
-        failed = {tier: ones for tier, ones in failed.items() if self.results[tier][0] == "FAILED"}
+        failed = {name: ones or [whole(name)] for name, ones in failed.items()}
         if not 0 < sum(map(len, failed.values())) <= MAX_UNSTABLE:
             return []
         unstable = []
@@ -347,6 +349,12 @@ class Run:
 
 
 TIER = {tier.name: tier for tier in TIERS}
+
+
+def whole(name):
+    """Returns the entry of a tier that failed outside of its tests, as in the start of its cluster: all tests are repeated."""
+    output = (LOGS / f"{name}.log").read_text(errors="replace")
+    return {"tier": name, "test": f"{name} as a whole", "path": "", "output": output[-5000:]}
 
 
 def say(text):

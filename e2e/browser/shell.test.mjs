@@ -32,7 +32,7 @@ test("shell of the pages", async (t) => {
   });
 
   await t.test("ring shows the time left as a part and as a clock", async () => {
-    await createTemplate(launcher, "Short", { lifetime_seconds: 120, max_lifetime_seconds: 120 });
+    await createTemplate(launcher, "Short", { lifetime_seconds: 179, max_lifetime_seconds: 179 });
     await page.goto(launcher.url);
     await launchFromCard(page, launcher, "Short");
     const entry = workshopEntry(page, "Short");

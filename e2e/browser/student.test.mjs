@@ -20,8 +20,8 @@ const VARIANTS = [
   { slug: "phone", name: "مقدمة في الإحصاء", hand: finger, words: ARABIC, options: { ...PHONE, locale: "ar-EG" } },
   { slug: "no-script", name: "Plain", hand: mouse, options: { javaScriptEnabled: false } },
 ];
-/** Lifetimes in seconds: the last warning is shown 60 s before the end. */
-const SHORT = { unlisted: true, lifetime_seconds: 61, max_lifetime_seconds: 61 };
+/** Lifetimes in seconds: the last warning is shown 60 s before the end, and the other journeys delay the start. */
+const SHORT = { unlisted: true, lifetime_seconds: 121, max_lifetime_seconds: 121 };
 
 test("student's journeys", { concurrency: true }, async (t) => {
   const launcher = await startLauncher(t, { SERVICE_SEED_TEMPLATES: undefined });

@@ -126,6 +126,7 @@ export async function startBrowser(test, switches = []) {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
     // As root, Chromium starts only without its sandbox.
     chromiumSandbox: process.getuid() !== 0,
+    timeout: DEADLINE * 1000,
     args: [
       "--disable-gpu",
       "--disable-quic",

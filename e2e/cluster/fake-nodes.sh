@@ -53,4 +53,4 @@ for number in $(seq "$count"); do
   fake_node "$number"
 done | kubectl apply --filename - >/dev/null
 # kubectl needs about 0.1 s for each node.
-wait_for kwok 60 kubectl wait node --selector type=fake --for=condition=Ready --timeout=5s
+wait_for kwok kubectl wait node --selector type=fake --for=condition=Ready --timeout=5s

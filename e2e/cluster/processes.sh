@@ -43,11 +43,11 @@ signal() {
   kill "-$1" "$pid"
 }
 
-# wait_for NAME SECONDS COMMAND...: repeats the command until it succeeds. Fails, with the log of NAME, when NAME has
-# exited or after SECONDS.
+# wait_for NAME COMMAND...: repeats the command until it succeeds. Fails, with the log of NAME, when NAME has exited, or after
+# four minutes, which only bound a hang.
 wait_for() {
-  local name=$1 deadline=$((SECONDS + $2))
-  shift 2
+  local name=$1 deadline=$((SECONDS + 240))
+  shift
   until "$@" >/dev/null 2>&1; do
     if ! alive "$name" || ((SECONDS > deadline)); then
       tail --lines=20 "$RUN/log/$name.log" >&2

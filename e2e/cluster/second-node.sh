@@ -58,7 +58,7 @@ start_node() {
   kubeconfig "$SECOND"
   render containerd.toml "$FOLDER" >"$FOLDER/containerd.toml"
   start "$SECOND-containerd" containerd --config "$FOLDER/containerd.toml"
-  wait_for "$SECOND-containerd" 120 second_containers version
+  wait_for "$SECOND-containerd" second_containers version
   for image in "${IMAGES[@]}"; do
     second_containers images import "$(<"$RUN/imported/$image")" >/dev/null
   done
@@ -66,7 +66,7 @@ start_node() {
   kubelet_configuration >"$FOLDER/kubelet.yaml"
   start "$SECOND-kubelet" "$BIN/kubelet" --config="$FOLDER/kubelet.yaml" --kubeconfig="$SECOND.conf" \
     --hostname-override="$SECOND" --root-dir="$FOLDER/kubelet" --node-ip="$node_ip" --housekeeping-interval=10m
-  wait_for "$SECOND-kubelet" 240 kubectl wait --for=condition=Ready "node/$SECOND" --timeout=1s
+  wait_for "$SECOND-kubelet" kubectl wait --for=condition=Ready "node/$SECOND" --timeout=1s
 }
 
 lose_node() {

@@ -104,7 +104,7 @@ control_plane() {
     --enable-admission-plugins=OwnerReferencesPermissionEnforcement \
     --service-account-issuer=https://kubernetes.default.svc.cluster.local --kubelet-preferred-address-types=InternalIP \
     --kubelet-client-certificate=pki/admin.crt --kubelet-client-key=pki/admin.key
-  wait_for apiserver 90 kubectl get --raw /readyz
+  wait_for apiserver kubectl get --raw /readyz
   start controller-manager "$BIN/kube-controller-manager" --kubeconfig=controller-manager.conf --root-ca-file=pki/ca.crt \
     --kube-api-qps="$CONTROLLER_QPS" --kube-api-burst="$((CONTROLLER_QPS * 3 / 2))" \
     --service-account-private-key-file=pki/sa.key --use-service-account-credentials --leader-elect=false \
@@ -113,7 +113,7 @@ control_plane() {
 }
 
 node() {
-  wait_for containerd 30 containers version
+  wait_for containerd containers version
   import_image pause
   import_image coredns
   render kubelet.yaml >"$RUN/kubelet.yaml"
@@ -121,15 +121,15 @@ node() {
   start kubelet "$BIN/kubelet" --config="$RUN/kubelet.yaml" --kubeconfig=node.conf --hostname-override="$NODE" \
     --root-dir="$RUN/kubelet" --node-ip="$node_ip" --housekeeping-interval=10m
   start kube-proxy "$BIN/kube-proxy" --config="$RUN/kube-proxy.yaml"
-  wait_for kubelet 60 kubectl get node "$NODE"
+  wait_for kubelet kubectl get node "$NODE"
   # After the node exists: otherwise kube-router would exit, and no policy would be enforced.
   start kube-router "$BIN/kube-router" --kubeconfig="$ADMIN" --hostname-override="$NODE" --service-cluster-ip-range="$SERVICE_RANGE" \
     --run-firewall=true --run-router=false --run-service-proxy=false --metrics-port=0 --health-port=0
   render dns.yaml | kubectl apply --filename - >/dev/null
-  wait_for kubelet 60 kubectl wait --for=condition=Ready "node/$NODE" --timeout=1s
-  wait_for kube-router 30 iptables --wait --numeric --list KUBE-ROUTER-FORWARD
-  wait_for controller-manager 30 kubectl get serviceaccount default
-  wait_for kubelet 60 kubectl --namespace kube-system rollout status deployment/coredns --timeout=1s
+  wait_for kubelet kubectl wait --for=condition=Ready "node/$NODE" --timeout=1s
+  wait_for kube-router iptables --wait --numeric --list KUBE-ROUTER-FORWARD
+  wait_for controller-manager kubectl get serviceaccount default
+  wait_for kubelet kubectl --namespace kube-system rollout status deployment/coredns --timeout=1s
 }
 
 boot() {

@@ -132,7 +132,7 @@ class EngineApi:
 
     def answers(self):
         with contextlib.suppress(OSError, http.client.HTTPException):
-            return self.request("GET", "/_ping", timeout=5)[0] == 200
+            return self.request("GET", "/_ping")[0] == 200
         return False
 
     # Objects of the engine.

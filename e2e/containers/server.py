@@ -61,7 +61,7 @@ class Group:
 
 def remove_cgroup(path):
     """Removes a cgroup and those below it. The kernel needs a moment to remove processes that have ended."""
-    for _ in range(600):
+    for _ in range(3600):
         for folder, _, _ in os.walk(path, topdown=False):
             with contextlib.suppress(OSError):
                 os.rmdir(folder)

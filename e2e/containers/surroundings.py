@@ -64,8 +64,8 @@ class Datagrams(asyncio.DatagramProtocol):
 
 def http_server(address, port):
     async def answer(reader, writer):
-        say("http", address, port, writer.get_extra_info("peername")[0])
         try:
+            say("http", address, port, writer.get_extra_info("peername")[0])
             # The client is a program of an engine, which may get little processor time.
             async with asyncio.timeout(120):
                 head = await reader.readuntil(b"\r\n\r\n")

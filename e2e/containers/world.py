@@ -12,7 +12,7 @@ import urllib.parse
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 from engine import ENGINES  # noqa: E402
-from harness import DEADLINE, Api, Launcher, exchange, wait_for  # noqa: E402
+from harness import DEADLINE, Api, Launcher, doctor_in_time, exchange, wait_for  # noqa: E402
 from notebook import Notebook  # noqa: E402
 
 ENGINE = os.environ["SERVER_ENGINE"]
@@ -122,7 +122,8 @@ class World(Api):
     def doctor(self):
         """Returns the output of `launcher doctor` with the settings of the launcher."""
         command = [self.launcher.command[0], "doctor"]
-        done = subprocess.run(command, env=self.launcher.environment, capture_output=True, text=True, timeout=DEADLINE)
+        options = {"env": self.launcher.environment, "capture_output": True, "text": True, "timeout": DEADLINE}
+        done = doctor_in_time(lambda: subprocess.run(command, **options))
         return done.stdout + done.stderr
 
     def launcher_memory(self):

@@ -84,8 +84,10 @@ def test_notes_outlive_the_expiry(ends):
     outage = ends.outage
     template = ends.template("expiring kept", **notes.KEPT, **SHORT)
     kept = Numbers(outage, outage.running("expires-with-a-volume", template, ALICE))
+    # At once: on a busy machine, this workshop may end before the other one runs.
+    assert kept.write()
     saved = Numbers(outage, outage.running("expires-without-one", ends.template("expiring", **SHORT), ALICE))
-    assert kept.write() and saved.write()
+    assert saved.write()
     wait_for("the last seconds before the first expiry", lambda: ends.seconds_left(kept.name) < 10)
     # The archive is read during the end, so the user of this workshop stops before.
     while saved.write() and ends.seconds_left(kept.name) > 7:

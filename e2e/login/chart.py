@@ -152,7 +152,7 @@ def assert_programs_accept(rendering, folder, *components):
         own = alone if component == "launcher" else []
         words = [LAUNCHER, *container["args"], *own, "--telemetry-addr", "127.0.0.1:0"]
         environment = rendering.env(component) | {"KUBECONFIG": "/dev/null"}
-        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=30)
+        done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=180)
         said = done.stdout + done.stderr
         assert done.returncode != 0 and re.search("kube", said, re.IGNORECASE), said
         assert "SERVICE_" not in said and "creating no Ingress" not in said, said

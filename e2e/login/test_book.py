@@ -7,6 +7,7 @@ import re
 import subprocess
 
 from chart import ROOT
+from harness import DEADLINE
 from test_docs import anchors
 
 DOCS = ROOT / "docs"
@@ -22,7 +23,7 @@ def preprocess(chapters, repository=REPOSITORY):
     book = {"items": [{"Chapter": one} for one in made]}
     environment = os.environ | {"REPOSITORY_URL": repository}
     done = subprocess.run(
-        [LINKS], input=json.dumps([{}, book]), env=environment, check=True, capture_output=True, text=True, timeout=30
+        [LINKS], input=json.dumps([{}, book]), env=environment, check=True, capture_output=True, text=True, timeout=DEADLINE
     )
     found = [item["Chapter"] for item in json.loads(done.stdout)["items"] if "Chapter" in item]
     return {one["path"]: one["content"] for one in found}
@@ -70,4 +71,4 @@ def test_links_are_adapted():
     assert made["adr/page.md"] == "[a](../architecture.md)", "a link is relative to its chapter"
     # Without the address of the repository, a link outside the book becomes text.
     assert preprocess({"page.md": "[a](../deploy/rbac.yaml) b"}, repository="")["page.md"] == "a b"
-    assert subprocess.run([LINKS, "supports", "html"], timeout=30).returncode == 0
+    assert subprocess.run([LINKS, "supports", "html"], timeout=DEADLINE).returncode == 0

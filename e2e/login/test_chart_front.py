@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from chart import RELEASE, render, values_schema
+from harness import DEADLINE
 from nginx_conf import directives, http_of, servers_of, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
@@ -244,7 +245,7 @@ def started(folder, resolv=next(iter(RESOLV)), addresses=None, status=0):
     (folder / "start.sh").write_text(start)
     # The PATH contains only awk and the fake nginx, so the script fails if it uses another program.
     (folder / "awk").symlink_to(shutil.which("awk"))
-    subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=10)
+    subprocess.run(["/bin/sh", folder / "start.sh"], env={"PATH": str(folder)}, check=True, timeout=DEADLINE)
     return {name: (folder / f"{name}.conf").read_text().splitlines() for name in ("resolver", "listen", "listen-once", "heads")}
 
 

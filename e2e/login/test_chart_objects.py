@@ -15,6 +15,7 @@ from chart import (
     CHART, COMPONENTS, FRONT_SETS, RELEASE, ROOT, SETS, Rendering, assert_programs_accept, known_settings, program, render,
     template, values_in, values_of, values_schema,
 )
+from harness import DEADLINE
 from yaml_files import load, load_all
 
 IMAGES = values_in(CHART / "values.yaml")["images"]
@@ -96,7 +97,7 @@ def check_configuration(configuration, folder):
     (folder / "cfg").write_text(configuration.replace("/etc/oauth2-proxy-ca/ca.crt", AUTHORITIES))
     words = [program("oauth2-proxy"), "--config", folder / "cfg", "--config-test"]
     secrets = dict.fromkeys(LOGIN_SECRETS, "0123456789abcdef" * 2)
-    done = subprocess.run(words, env=secrets, capture_output=True, text=True, timeout=30)
+    done = subprocess.run(words, env=secrets, capture_output=True, text=True, timeout=DEADLINE)
     return done.returncode, done.stdout + done.stderr
 
 

@@ -80,6 +80,14 @@ def test_tier_that_fails_without_a_failed_test_fails_the_run(run):
     assert run(tiers.real("real", "", "true", "exit 3"))[0] == 1
 
 
+def test_tier_that_fails_outside_of_its_tests_is_repeated_as_a_whole(run, tmp_path):
+    command = 'echo run >> runs; [ $(wc -l < runs) = 2 ] || { echo no cluster; exit 3; }; echo "$TESTS_AGAIN" > again'
+    status, output = run(tiers.real("real", "", "true", command))
+    assert status == 0
+    assert "unstable, 1 times on this machine: real as a whole (tier real). Its first failure:\nno cluster\n" in output
+    assert (tmp_path / "again").read_text() == "\n"
+
+
 def test_tier_without_its_requirements_is_skipped_and_fails_in_ci(run, monkeypatch):
     chosen = (tiers.Tier("here", "", "true", "true"), tiers.Tier("lacking", "", "echo 'error: no x here' >&2; false", "true"))
     monkeypatch.setattr(tiers, "IN_CI", False)

@@ -232,7 +232,7 @@ mod tests {
         let touched = watches.streams(&client, "workshops", Arc::default(), &relisted);
         tokio::spawn(touched.for_each(|_| ready(())));
         for waiter in waiters {
-            timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap().unwrap();
+            timeout(Duration::from_secs(5), waiter).await.unwrap().unwrap().unwrap(); // simulated time
         }
     }
 }

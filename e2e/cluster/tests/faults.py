@@ -101,7 +101,7 @@ class Proxy:
     async def _open(self):
         authority, self.server = api_server().authority, api_server().url
         connector = aiohttp.TCPConnector(ssl=ssl.create_default_context(cadata=authority), limit=0)
-        timeout = aiohttp.ClientTimeout(total=None, sock_connect=10)
+        timeout = aiohttp.ClientTimeout(total=None, sock_connect=DEADLINE)
         self.session = aiohttp.ClientSession(connector=connector, timeout=timeout, auto_decompress=False)
         application = web.Application(client_max_size=8 << 20)
         application.router.add_route("*", "/{path:.*}", self._handle)

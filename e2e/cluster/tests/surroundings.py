@@ -14,6 +14,8 @@ from world import IMAGES
 
 # Error message of the test app for a blocked connection. Any other error must not count as blocked.
 DROPPED = re.compile(r"^no (answer|connection): ", re.MULTILINE)
+# Output of the test app for a connection, and the status of an answer.
+DONE = re.compile(r"^(connected|\d{3})$", re.MULTILINE)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,15 +30,19 @@ class Source:
         command = ("exec", self.pod, "--namespace", self.namespace, "--container", "app", "--", "/app", *words)
         return world.kubectl(*command, check=False)
 
-    def reaches(self, world, target):
-        """Returns True if the pod can connect, False if the connection is blocked. Tries again after other errors: a busy
-        API server may close the connection of `kubectl exec`."""
+    def result(self, world, *words):
+        """Runs the test app as run() does, until it has connected or the connection is blocked. Returns its output. Tries
+        again after other errors: a busy API server may close the connection of `kubectl exec`."""
 
         def look():
-            said = self.run(world, "connect", target)
-            return said if "connected" in said or DROPPED.search(said) else None
+            said = self.run(world, *words)
+            return said if DONE.search(said) or DROPPED.search(said) else None
 
-        return "connected" in wait_for(f"the result of a connection from {self.pod} to {target}", look)
+        return wait_for(f"the result of {' '.join(words)} in {self.pod}", look)
+
+    def reaches(self, world, target):
+        """Returns True if the pod can connect, False if the connection is blocked."""
+        return "connected" in self.result(world, "connect", target)
 
 
 def client_pod(name, namespace, labels):

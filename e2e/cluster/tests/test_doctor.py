@@ -7,7 +7,7 @@ import subprocess
 import pytest
 from aiohttp import web
 from faults import Proxy
-from harness import DEADLINE, PROGRAM
+from harness import DEADLINE, PROGRAM, doctor_in_time
 from world import LONG_AGO, World
 
 DEFINITION = "/openapi/v3/apis/workshoplauncher.dev/"
@@ -34,9 +34,8 @@ class Rewriting(Proxy):
 
 def doctor(launcher, **settings):
     """Runs the doctor; returns its exit status and its lines: {check: (verdict, words)}."""
-    done = subprocess.run(
-        [PROGRAM, "doctor"], env=launcher.environment | settings, capture_output=True, text=True, timeout=DEADLINE
-    )
+    options = {"env": launcher.environment | settings, "capture_output": True, "text": True, "timeout": DEADLINE}
+    done = doctor_in_time(lambda: subprocess.run([PROGRAM, "doctor"], **options))
     assert done.stderr == ""
     lines = [line.split(maxsplit=1) for line in done.stdout.partition("\n\n")[0].splitlines()]
     return done.returncode, {rest[:15].strip(): (verdict, rest[17:]) for verdict, rest in lines}

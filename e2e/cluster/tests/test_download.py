@@ -26,7 +26,7 @@ WORLD = {
     "security": "restricted",
     "SERVICE_STORAGE_CLASS": CLASS,
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test",
-    "SERVICE_ROOM_GRACE": "60",
+    "SERVICE_ROOM_GRACE": "180",
 }
 TOKEN = "5d41402abc4b2a76b9719d911017c592"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
@@ -182,10 +182,10 @@ def test_network_policies_permit_only_the_launcher(world, template):
         def reached(source):
             return [Source(world.namespace, source).reaches(world, target) for target in targets]
 
-        assert reached("stranger") == [True, True], "unreachable without policies: the test proves nothing"
+        wait_for("both to be reachable without policies", lambda: reached("stranger") == [True, True])
         with world.applied_file(POLICIES, ours):
             wait_for("the policy", lambda: reached("stranger") == [False, False])
-            assert reached("launcher") == [True, True]
+            wait_for("the launcher to reach both", lambda: reached("launcher") == [True, True])
             assert not Source(world.namespace, "launcher").reaches(world, f"{pod}:8080"), "only the edge proxy reaches it"
             world.kubectl("delete", "workshopdownload", "policed-download", "--ignore-not-found")
             until_no_downloads(world)

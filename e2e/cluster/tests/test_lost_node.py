@@ -14,7 +14,7 @@ from world import ALICE
 CLASS = f"lost-{uuid.uuid4().hex[:8]}"
 TAINT = "second-node"
 ALLOW = {"SERVICE_POD_TEMPLATE_ALLOW": f"toleration/{TAINT}"}
-WORLD = {"launcher": ALLOW, "SERVICE_STORAGE_CLASS": CLASS, "SERVICE_START_TIMEOUT": "120", **ALLOW}
+WORLD = {"launcher": ALLOW, "SERVICE_STORAGE_CLASS": CLASS, "SERVICE_START_TIMEOUT": "600", **ALLOW}
 
 
 def second_node(action):

@@ -20,7 +20,7 @@ IS_FOREIGN = "TEST_KUBECONFIG" in os.environ
 WORLD = {
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/{'material' if IS_FOREIGN else 'trusting'}:test",
     "SERVICE_STORAGE_CLASS": CLASS,
-    "SERVICE_ROOM_GRACE": "30",
+    "SERVICE_ROOM_GRACE": "180",
 }
 FOLDER = f"{HOME}/course"
 # The certificate authority that the image trusts.

@@ -8,6 +8,7 @@ import itertools
 import os
 import subprocess
 import threading
+import time
 import urllib.parse
 import uuid
 
@@ -15,6 +16,9 @@ import pytest
 from census import ObjectRecorder
 from harness import exchange, wait_for
 from world import World
+
+# Seconds during which a launcher that stops still accepts requests.
+SHUTDOWN_DELAY = 3
 
 
 def new_database():
@@ -27,8 +31,8 @@ def new_database():
 
 @pytest.fixture(scope="module")
 def world():
-    """A namespace whose launchers share a database. Clients of a load balancer have 3 s to see that one stops."""
-    settings = {"SERVICE_DATABASE_URL": new_database(), "SERVICE_SHUTDOWN_DELAY": "3"}
+    """A namespace whose launchers share a database. Clients of a load balancer have some seconds to see that one stops."""
+    settings = {"SERVICE_DATABASE_URL": new_database(), "SERVICE_SHUTDOWN_DELAY": str(SHUTDOWN_DELAY)}
     with World("replicas", launcher=settings) as made:
         yield made
 
@@ -92,16 +96,32 @@ class Clients:
         for turn in itertools.count():
             if self.over.is_set():
                 return
-            ready = [one for one in self.replicas if self.is_ready(one)]
-            replica = ready[turn % len(ready)]
             if turn % 100 == 0:
-                status, _, body = replica.request("POST", self.path, body={})
-                assert status == 201, (status, body)
+                key = {"Idempotency-Key": f"balanced-{turn}"}
+                status, _, body = self.ask_ready(turn, "POST", self.path, body={}, headers=key)
+                assert status in (200, 201), (status, body)
                 self.names.append(body["k8s_name"])
-            status, _, body = replica.request("GET", "/instances/")
+            status, _, body = self.ask_ready(turn, "GET", "/instances/")
             assert status == 200, (status, body)
             self.answers += 1
             self.over.wait(0.02)
+
+    def ask_ready(self, turn, *words, **more):
+        """Sends a request to a ready replica, and returns the answer. A replica that stops accepts requests for
+        SHUTDOWN_DELAY. Tries again after an error only if more time has passed: this client was too slow."""
+        while True:
+            ready = wait_for("a ready replica", self.ready)
+            replica, asked = ready[turn % len(ready)]
+            try:
+                return replica.request(*words, **more)
+            except (OSError, http.client.HTTPException):
+                if time.monotonic() - asked < SHUTDOWN_DELAY:
+                    raise
+
+    def ready(self):
+        """Returns the ready replicas, each with the time when it was asked."""
+        asked = [(one, time.monotonic(), self.is_ready(one)) for one in self.replicas]
+        return [(one, at) for one, at, is_ready in asked if is_ready]
 
     @staticmethod
     def is_ready(launcher):

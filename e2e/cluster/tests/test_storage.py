@@ -17,7 +17,7 @@ WORLD = {
     "SERVICE_STORAGE_CLASS": CLASS,
     "SERVICE_MATERIAL_IMAGE": f"{IMAGES}/material:test",
     # Longer than the binding of a claim to a volume takes.
-    "SERVICE_ROOM_GRACE": "30",
+    "SERVICE_ROOM_GRACE": "180",
 }
 # Bytes of the disk of each volume.
 DISK = 24 << 20

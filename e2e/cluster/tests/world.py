@@ -334,7 +334,7 @@ class World:
         was just deleted get no answer until kube-proxy removes its route."""
         headers = {"X-Auth-Request-Email": email} if email else {}
         try:
-            return exchange(80, "GET", "/", headers, host=self.cluster_ip(name), timeout=3)[0]
+            return exchange(80, "GET", "/", headers, host=self.cluster_ip(name), timeout=3)[0]  # pacing: callers ask again
         except (OSError, http.client.HTTPException):
             return None
 

@@ -16,7 +16,7 @@ import tempfile
 import pytest
 
 from git_server import git_server
-from harness import DEADLINE, ROOT, wait_for
+from harness import DEADLINE, ROOT, doctor_in_time, wait_for
 from network import INTERNET, in_surroundings
 from machine import ADMIN, ALICE, BOB, JSON, LAUNCHER
 from test_browser import NAMESPACE, OUTSIDE, isolated_network
@@ -128,7 +128,7 @@ def test_second_setup_restarts_nothing_and_new_account_restarts_only_dex(machine
 
 
 def test_doctor_finds_no_fault(machine):
-    own, _, _ = machine.run("doctor", code=None).partition("launcher doctor")
+    own, _, _ = doctor_in_time(lambda: machine.run("doctor", code=None)).partition("launcher doctor")
     assert "0 FAIL" in own, own
     for line in ("containers", "sign-in", "forged headers", "readiness"):
         assert f"ok    {line}" in own, own

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::Method;
 use bollard::query_parameters::KillContainerOptions;
-use futures_util::future::join_all;
 use launcher_fleet::Fleet;
 use launcher_fleet::engine::Part;
 use launcher_workshop::Phase;
@@ -90,11 +89,7 @@ async fn refused_restart_is_retried_and_keeps_the_containers() {
     wait_for(&fleet, "lab-a", Phase::Running).await;
     let before = ids(home.path()).await;
     is_full.store(true, Ordering::SeqCst);
-    // At the same time, because the fleet inspects a crash again after a second.
-    join_all(containers(home.path()).await.iter().map(async |container| {
-        docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
-    }))
-    .await;
+    engine.kill_all(home.path()).await;
     engine.until_failed().await;
     let waiting = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
     assert_eq!(waiting.phase, Phase::Starting, "{waiting:?}");
@@ -119,17 +114,31 @@ async fn restart_creates_no_container() {
     fleet.apply(&quick("lab-a")).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
     creates_none.store(true, Ordering::SeqCst);
-    let containers = containers(home.path()).await;
-    join_all(containers.iter().map(async |container| {
-        docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
-    }))
-    .await;
+    engine.kill_all(home.path()).await;
 
-    for container in &containers {
+    for container in &containers(home.path()).await {
         until(async || direct_engine().inspect(&container.name).await.unwrap().unwrap().running).await;
     }
 
     wait_for(&fleet, "lab-a", Phase::Running).await;
+    clean_up(fleet, ["lab-a"]).await;
+}
+
+/// The engine reserves the name of a container before the container exists. If the launcher was killed at this moment, the
+/// next one finds the name taken.
+#[tokio::test]
+async fn reserved_name_without_a_container_fails_no_start() {
+    let home = tempfile::tempdir().unwrap();
+    let is_reserved = AtomicBool::new(true);
+    let engine = FaultyEngine::new(move |_, path| {
+        (path.ends_with("/containers/create") && is_reserved.swap(false, Ordering::SeqCst)).then_some(Fault::NameTaken)
+    });
+    let fleet = open(with_options(settings(home.path()), |options| options.engine_socket = engine.socket())).await;
+
+    fleet.apply(&quick("lab-a")).await.unwrap();
+
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    engine.until_failed().await;
     clean_up(fleet, ["lab-a"]).await;
 }
 

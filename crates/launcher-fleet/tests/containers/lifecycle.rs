@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use bollard::models::HostConfig;
+use bollard::query_parameters::KillContainerOptions;
 use launcher_fleet::engine::{EngineError, FoundContainer, Part};
 
 use super::support::{TestFleet, docker, host_config};
@@ -120,9 +121,17 @@ async fn list_has_containers_of_the_fleet_in_all_states_and_apps_first() {
 #[tokio::test]
 async fn log_tail_is_plain_text_of_both_outputs() {
     let fleet = TestFleet::new().await;
-    let script = "for i in $(seq 150); do echo line $i; done; sleep 0.2; printf '\\033[31mred\\033[0m\\n\\n' >&2; \
-                  sleep 0.2; printf 'no newline'";
+    // Each output waits for a signal: the engine does not keep the order of two outputs.
+    let script = r#"trap 'printf "\033[31mred\033[0m\n\n" >&2' USR1; trap 'printf "no newline"; exit' USR2;
+                   for i in $(seq 150); do echo line $i; done; while :; do sleep 0.05; done"#;
     let name = fleet.run("app", script).await;
+    let signal = async |signal: &str| {
+        docker().kill_container(&name, Some(KillContainerOptions { signal: signal.to_owned() })).await.unwrap();
+    };
+    fleet.logged(&name, "line 150").await;
+    signal("SIGUSR1").await;
+    fleet.logged(&name, "red").await;
+    signal("SIGUSR2").await;
     fleet.ended(&name).await;
 
     let tail = fleet.engine.log_tail(&name).await.unwrap().unwrap();

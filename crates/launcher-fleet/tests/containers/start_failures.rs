@@ -4,11 +4,11 @@ use std::time::Duration;
 
 use bollard::models::HostConfig;
 use launcher_fleet::Fleet;
-use launcher_fleet::engine::{EngineError, EngineKind};
+use launcher_fleet::engine::{EngineError, EngineKind, Part};
 use launcher_workshop::Phase;
 
-use super::support::fleet::{clean_up, open, script, wait_for, without_internet};
-use super::support::{IMAGE, TestFleet, host_config};
+use super::support::fleet::{clean_up, containers, open, script, wait_for, without_internet};
+use super::support::{IMAGE, TestFleet, engine, host_config, until};
 
 #[tokio::test]
 async fn container_of_missing_image_is_not_created() {
@@ -88,12 +88,23 @@ async fn app_that_does_not_answer_fails_after_the_start_timeout() {
 #[tokio::test]
 async fn start_timeout_says_on_which_address_the_app_listens() {
     let home = tempfile::tempdir().unwrap();
-    // The sidecar looks at the sockets at its start, and again after 10 seconds.
-    let start_timeout = Duration::from_secs(15);
+    let start_timeout = Duration::from_secs(3600);
     let mut settings = without_internet(home.path());
     settings.machine.start_timeout = start_timeout;
     let fleet = open(settings).await;
     fleet.apply(&script("lab-a", "exec /bin/busybox httpd -f -p 127.0.0.1:8001")).await.unwrap();
+    // The sidecar looks at the sockets when the fleet asks if it is ready: the start timeout then runs.
+    until(async || {
+        let containers = containers(home.path()).await;
+        let Some(sidecar) = containers.iter().find(|container| container.part == Part::Sidecar) else { return false };
+        engine().log_tail(&sidecar.name).await.unwrap().unwrap_or_default().contains(" 127.0.0.1:8001")
+    })
+    .await;
+
+    tokio::time::pause();
+    tokio::time::advance(start_timeout).await; // simulated time
+    tokio::time::resume();
+
     let failed = wait_for(&fleet, "lab-a", Phase::Failed).await;
     let message = failed.message.as_deref().unwrap();
     assert!(message.contains("The app listens on 127.0.0.1:8001, expected 127.0.0.1:"), "{failed:?}");

@@ -6,7 +6,7 @@ use std::process::Command;
 
 use axum::http::Method;
 use bollard::models::VolumeCreateRequest;
-use bollard::query_parameters::{KillContainerOptions, ListContainersOptions, ListVolumesOptions, RemoveVolumeOptions};
+use bollard::query_parameters::{ListContainersOptions, ListVolumesOptions, RemoveVolumeOptions};
 use launcher_fleet::engine::{EngineError, Part};
 use launcher_fleet::{ContainerFleet, Fleet, FleetError};
 use launcher_workshop::{Phase, Workshop};
@@ -129,7 +129,8 @@ async fn volume_of_a_baseline_app_belongs_to_the_user_of_its_image() {
 #[tokio::test]
 async fn volume_stays_mounted_after_a_crash_a_restart_of_both_containers_and_a_move_of_the_data_directory() {
     let home = tempfile::tempdir().unwrap();
-    let fleet = open(settings(home.path())).await;
+    let engine = FaultyEngine::new(|_, _| None);
+    let fleet = open(with_options(settings(home.path()), |options| options.engine_socket = engine.socket())).await;
     run(&fleet, home.path(), &counts_starts("lab-a", NEW)).await;
     let container = app(home.path()).await;
     let fleet_id = fleet.identity().await.unwrap();
@@ -137,9 +138,7 @@ async fn volume_stays_mounted_after_a_crash_a_restart_of_both_containers_and_a_m
 
     crash(&fleet, "lab-a", &container).await;
     other.logged(&container, "start 2").await;
-    for container in other.engine.list(&data_dir_id(home.path())).await.unwrap() {
-        docker().kill_container(&container.name, None::<KillContainerOptions>).await.unwrap();
-    }
+    engine.kill_all(home.path()).await;
     other.logged(&container, "start 3").await;
     wait_for(&fleet, "lab-a", Phase::Running).await;
     end(&fleet, "lab-a").await;

@@ -1,14 +1,14 @@
 //! Tests that the status of a failed Workshop explains the failure.
 
-use std::time::Duration;
-
 use launcher_domain::StartStep;
-use launcher_domain::listening::LISTEN_GRACE;
 use launcher_fleet::Fleet;
 use launcher_workshop::{Phase, Workshop, WorkshopStatus};
 
 use crate::launcher_process::{Launcher, done, role};
-use crate::support::{Home, NONE, crash, custom, eventually, has_ended, kill, script, wait_for, wait_for_status};
+use crate::support::{
+    Home, LONG_START, NONE, advance, advance_until_listening_elsewhere, crash, custom, eventually, has_ended, kill,
+    script, wait_for,
+};
 
 async fn failure(home: &Home, workshop: &Workshop) -> WorkshopStatus {
     let fleet = home.open();
@@ -174,11 +174,29 @@ async fn custom_workshop_without_command_is_an_invalid_spec() {
     assert!(status.remedy.unwrap().contains("command"));
 }
 
+/// A script that notes the first connection, which shows that the start timeout runs. Then nothing listens on its port.
+const WAITS_FOR_NOTHING: &str = "exec python3 -c '
+import os, signal, socket
+server = socket.create_server((\"127.0.0.1\", int(os.environ[\"PORT\"])))
+print(\"waiting for nothing\", flush=True)
+server.accept()
+server.close()
+open(\"asked\", \"w\").close()
+signal.pause()'";
+
 #[tokio::test]
 async fn unresponsive_app_fails_after_start_timeout() {
     let mut home = Home::new();
-    home.settings.machine.start_timeout = Duration::from_millis(400);
-    let status = failure(&home, &script("lab-a", "echo waiting for nothing; exec sleep 1000")).await;
+    home.settings.machine.start_timeout = LONG_START;
+    let fleet = home.open();
+    fleet.apply(&script("lab-a", WAITS_FOR_NOTHING)).await.unwrap();
+    eventually("the fleet asks the app", || home.working("lab-a").join("asked").exists()).await;
+
+    advance(LONG_START).await;
+
+    let status = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
+    assert_eq!(home.processes(), NONE, "no process may run after the Workshop is reported as failed");
+    fleet.stop().await;
     assert_eq!(status.reason.as_deref(), Some("start-timeout"));
     assert_eq!(status.report.log_tail.as_deref(), Some("waiting for nothing"));
 }
@@ -193,7 +211,8 @@ server.serve_forever()'";
 
 #[tokio::test]
 async fn starting_app_that_listens_elsewhere_is_reported() {
-    let home = Home::new();
+    let mut home = Home::new();
+    home.settings.machine.start_timeout = LONG_START;
     let fleet = home.open();
     fleet.apply(&script("lab-a", ELSEWHERE)).await.unwrap();
     eventually("the app listens", || home.working("lab-a").join("port").exists()).await;
@@ -201,12 +220,8 @@ async fn starting_app_that_listens_elsewhere_is_reported() {
     let early = fleet.get("lab-a").await.unwrap().unwrap().status.unwrap();
     assert_eq!(early.report.listens_elsewhere, None, "the app may still open its port");
 
-    tokio::time::pause();
-    tokio::time::advance(LISTEN_GRACE).await; // simulated time
-    tokio::time::resume();
+    let status = advance_until_listening_elsewhere(&fleet, "lab-a").await;
 
-    let reported = wait_for_status(&fleet, "lab-a", |status| status.report.listens_elsewhere.is_some()).await;
-    let status = reported.status.unwrap();
     let elsewhere = status.report.listens_elsewhere.unwrap();
     assert_eq!((status.phase, status.report.start_step), (Phase::Starting, Some(StartStep::StartingApp)));
     assert_eq!(elsewhere.addresses, [address.parse().unwrap()], "only the sockets of the app count");
@@ -217,14 +232,14 @@ async fn starting_app_that_listens_elsewhere_is_reported() {
 #[tokio::test]
 async fn start_timeout_says_on_which_address_the_app_listens() {
     let mut home = Home::new();
-    home.settings.machine.start_timeout = Duration::from_secs(3600);
+    home.settings.machine.start_timeout = LONG_START;
     let fleet = home.open();
     fleet.apply(&script("lab-a", ELSEWHERE)).await.unwrap();
     eventually("the app listens", || home.working("lab-a").join("port").exists()).await;
 
-    tokio::time::pause();
-    tokio::time::advance(Duration::from_secs(3601)).await; // simulated time
-    tokio::time::resume();
+    advance_until_listening_elsewhere(&fleet, "lab-a").await;
+
+    advance(LONG_START).await;
 
     let status = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
     let listens = format!("The app listens on 127.0.0.1:{}, expected 127.0.0.1:", home.noted("lab-a", "port"));

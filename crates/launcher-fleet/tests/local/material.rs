@@ -60,7 +60,7 @@ async fn material_is_in_the_working_directory_when_the_app_starts() {
             "sources": [
                 { "kind": "git", "url": "https://git.example.org/lesson.git", "ref": "main", "target": "lesson" },
             ],
-            "deadline_seconds": 25,
+            "deadline_seconds": 180,
         })
     );
     fleet.stop().await;

@@ -5,11 +5,12 @@ use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures_util::StreamExt;
 use jiff::{SignedDuration, Timestamp};
 use launcher_domain::Clock;
+use launcher_domain::listening::LISTEN_GRACE;
 use launcher_fleet::{Fleet, FleetEvent, LocalFleet, LocalPrograms, LocalSettings, MachineFleetError};
 use launcher_process::stop::Stop;
 use launcher_testkit::fleet_contract::contract_workshop;
@@ -21,6 +22,9 @@ use tempfile::TempDir;
 
 /// Deadline of every wait. It only bounds a hang.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A start timeout that only the test ends: see [`advance`].
+pub(crate) const LONG_START: Duration = Duration::from_hours(1000);
 
 /// An empty list of PIDs, to compare with [`Home::processes`].
 pub(crate) const NONE: [i32; 0] = [];
@@ -138,7 +142,7 @@ pub(crate) fn settings(data_dir: &Path) -> LocalSettings {
             local_rstudio: "no-such-rserver".into(),
         },
         keeper: env!("CARGO_BIN_EXE_workshop-keeper").into(),
-        material_timeout: Duration::from_secs(30),
+        material_timeout: Duration::from_secs(185),
     }
 }
 
@@ -227,6 +231,29 @@ pub(crate) async fn wait_for_status(
         panic!("{name} has not the expected status but {:?}", fleet.get(name).await.unwrap());
     };
     seen
+}
+
+/// Advances tokio's clock by this duration.
+pub(crate) async fn advance(duration: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(duration).await; // simulated time
+    tokio::time::resume();
+}
+
+/// Advances tokio's clock until the fleet reports that the app listens elsewhere, by a part of the start timeout of
+/// [`LONG_START`] only. An advance may come before the fleet has set its timer. Afterwards, the start timeout runs.
+pub(crate) async fn advance_until_listening_elsewhere(fleet: &LocalFleet, name: &str) -> WorkshopStatus {
+    // Not a timeout of tokio, whose clock advances.
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        advance(LISTEN_GRACE).await;
+        let status = fleet.get(name).await.unwrap().unwrap().status.unwrap_or_default();
+        if status.report.listens_elsewhere.is_some() {
+            return status;
+        }
+        assert!(Instant::now() < deadline, "{name} has not the expected status but {status:?}");
+        tokio::time::sleep(Duration::from_millis(20)).await; // pacing: interval of the poll
+    }
 }
 
 /// Waits until the Workshop and its workload are gone.

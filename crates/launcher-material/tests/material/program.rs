@@ -9,7 +9,7 @@ use launcher_domain::template::MaterialSource;
 use crate::support::http::{Request, Server, respond};
 use crate::support::proxy;
 use crate::support::repository::Repository;
-use crate::support::{Student, assert_failed, git};
+use crate::support::{DEADLINE, Student, assert_failed, git};
 
 fn run(configuration: Option<&str>) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_launcher-material"));
@@ -107,7 +107,7 @@ fn unwritable_directory_and_report_are_no_exit_code() {
     let report = Some("/proc/no-such-file".to_owned());
     let source = git("http://127.0.0.1:1/a.git");
     let config =
-        MaterialConfig { directory: missing, sources: vec![source], deadline_seconds: 5, report, secrets: None };
+        MaterialConfig { directory: missing, sources: vec![source], deadline_seconds: DEADLINE, report, secrets: None };
     let output = run(Some(&serde_json::to_string(&config).unwrap()));
     assert_eq!(output.status.code(), Some(0));
     let report: MaterialReport = serde_json::from_slice(&output.stdout).unwrap();

@@ -6,12 +6,15 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::{JoinHandle, spawn};
+use std::time::{Duration, Instant};
 
 use launcher_domain::TokenDigest;
 use launcher_domain::transfer::{Frame, FrameKind, NOT_RESTORED, PLACED, PROOF_BYTES};
 use launcher_material::receive::receive;
 use sha2::{Digest, Sha256};
 use tar::{Builder, EntryType, Header};
+
+use crate::support::DEADLINE;
 
 const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 const CHALLENGE: &str = "c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00c0ffee00";
@@ -202,22 +205,28 @@ fn program(folder: &Path, port: u16) -> Program {
     Program(child.unwrap())
 }
 
-/// Connects to a program that may not listen yet.
-fn until_connected(address: (&str, u16)) -> TcpStream {
+/// Starts the program, and waits until it listens on the returned port. If another process has taken this port meanwhile, the
+/// program ends, and the next one gets another port.
+fn listening_program(folder: &Path) -> (Program, u16) {
+    let deadline = Instant::now() + Duration::from_secs(DEADLINE.into());
     loop {
-        match TcpStream::connect(address) {
-            Ok(stream) => return stream,
-            Err(_) => std::thread::yield_now(),
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let mut program = program(folder, port);
+        while program.0.try_wait().unwrap().is_none() {
+            if TcpStream::connect(("127.0.0.1", port)).is_ok() {
+                return (program, port);
+            }
+            assert!(Instant::now() < deadline, "the program does not listen");
+            std::thread::yield_now();
         }
+        assert!(Instant::now() < deadline, "the program ends before it listens");
     }
 }
 
 #[test]
 fn program_reports_why_the_files_cannot_be_placed() {
     let folder = tempfile::tempdir().unwrap();
-    let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let mut program = program(folder.path(), port);
-    drop(until_connected(("127.0.0.1", port)));
+    let (mut program, port) = listening_program(folder.path());
     let mut stream = connect(([127, 0, 0, 1], port).into(), TOKEN).unwrap();
     send(&mut stream, FrameKind::Failure, b"the saved files no longer exist");
     assert_eq!(program.0.wait().unwrap().code(), Some(NOT_RESTORED.into()));

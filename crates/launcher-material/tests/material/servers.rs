@@ -50,11 +50,11 @@ fn slow_server_ends_at_deadline_and_others_are_placed() {
     let slow = Server::start(|_, stream| {
         let _ = stream.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n");
         while stream.write_all(b"x").is_ok() {
-            std::thread::park_timeout(Duration::from_millis(50));
+            std::thread::park_timeout(Duration::from_millis(50)); // pacing: a slow server
         }
     });
     let other = MaterialSource { target: "slow".to_owned(), ..archive(&slow.url("a.tar"), &sha256(b"")) };
-    let config = MaterialConfig { deadline_seconds: 10, ..student.config(vec![other, git(&repository.url())]) };
+    let config = MaterialConfig { deadline_seconds: 30, ..student.config(vec![other, git(&repository.url())]) };
     let report = run(&config, Limits::default());
     assert_failed(&report.sources[0], "");
     assert_outcome(&report.sources[1], MaterialOutcome::Placed);

@@ -19,7 +19,7 @@ use launcher_material::{Limits, run};
 use tempfile::TempDir;
 
 /// Deadline of most runs, in seconds: longer than a slow machine needs.
-pub(crate) const DEADLINE: u32 = 60;
+pub(crate) const DEADLINE: u32 = 180;
 
 /// Temporary directory in memory, if there is one: each merge writes all changes of the file system to the disk, also those
 /// of other programs.

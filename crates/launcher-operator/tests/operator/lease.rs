@@ -147,7 +147,7 @@ async fn operator_that_stops_releases_its_lease() {
     let ended = tokio::spawn(run(cluster.operator(at("12:30:00")), stop.clone()));
     tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     stop.request();
-    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
+    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap(); // simulated time
     let spec = cluster.lease().unwrap()["spec"].clone();
     assert_eq!((&spec["holderIdentity"], &spec["leaseDurationSeconds"]), (&json!(""), &json!(1)));
 }
@@ -159,7 +159,7 @@ async fn former_leader_keeps_the_lease_of_its_successor_when_it_stops() {
     tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
     cluster.store("leases", held());
     stop.request();
-    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap();
+    timeout(Duration::from_secs(5), ended).await.unwrap().unwrap(); // simulated time
     assert_eq!(cluster.lease(), Some(held()));
 }
 

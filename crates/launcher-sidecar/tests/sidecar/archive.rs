@@ -82,7 +82,7 @@ fn program_ends_when_the_client_is_gone() {
 fn program_ends_if_no_client_asks_in_time() {
     let volume = Volume::new();
     let mut reader = volume.start_with(|command| {
-        command.env("SERVICE_ARCHIVE_WAIT", "5");
+        command.env("SERVICE_ARCHIVE_WAIT", "20");
     });
     assert_eq!(reader.ask("/ready", "").0, 200, "a probe is no download");
     assert_eq!(reader.exit_code(), Some(1));

@@ -17,7 +17,7 @@ impl Dns {
     fn answering() -> Self {
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         let dns = Self::named(&socket.local_addr().unwrap().to_string());
-        socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap();
+        socket.set_read_timeout(Some(std::time::Duration::from_millis(50))).unwrap(); // pacing: a poll loop
         let stopped = dns.stopped.clone();
         std::thread::spawn(move || {
             let mut query = [0; 512];

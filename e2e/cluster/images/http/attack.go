@@ -15,9 +15,10 @@ import (
 // neighbours is the host of a target for the addresses next to the pod's own, which other new pods have.
 const neighbours = "neighbours"
 
-// attack connects to each TARGET repeatedly for this many seconds, from the program's first instruction, and answers
-// requests on $PORT during and after the attack: {"done": ..., "tried": COUNT, "reached": {TARGET: SECONDS}}, with the time of
-// the first connection. A target is HOST:PORT, or neighbours=COUNT:PORT for COUNT addresses on either side of its own.
+// attack connects to each TARGET repeatedly, until it succeeds, but at most for this many seconds, from the program's first
+// instruction. It answers requests on $PORT during and after the attack:
+// {"done": ..., "tried": COUNT, "reached": {TARGET: SECONDS}}, with the time of the connection.
+// A target is HOST:PORT, or neighbours=COUNT:PORT for COUNT addresses on either side of its own.
 func attack(words []string) {
 	began := time.Now()
 	if len(words) < 2 {
@@ -41,12 +42,11 @@ func attack(words []string) {
 				if err == nil {
 					_ = connection.Close()
 					lock.Lock()
-					if _, again := found[target]; !again {
-						found[target] = time.Since(began).Seconds()
-					}
+					found[target] = time.Since(began).Seconds()
 					lock.Unlock()
+					return
 				}
-				time.Sleep(50 * time.Millisecond)
+				time.Sleep(50 * time.Millisecond) // pacing: between two attempts
 			}
 		}()
 	}

@@ -153,7 +153,7 @@ func until(words []string) {
 		if time.Now().After(deadline) {
 			fail("no answer: %v", err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		time.Sleep(100 * time.Millisecond) // pacing: a poll loop
 	}
 }
 

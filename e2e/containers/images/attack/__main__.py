@@ -53,7 +53,11 @@ def attempt_all(many):
     return results + [finish(*each) for each in running]
 
 
-if sys.argv[1] == "--all":
-    print(json.dumps(attempt_all(json.loads(sys.argv[2]))))
+words = sys.argv[1:]
+if words[0] == "--patient":
+    network.SECONDS = network.SECONDS_OF_MANY = network.PATIENCE
+    words = words[1:]
+if words[0] == "--all":
+    print(json.dumps(attempt_all(json.loads(words[1]))))
 else:
-    print(json.dumps(attempt(*sys.argv[1:])))
+    print(json.dumps(attempt(*words)))

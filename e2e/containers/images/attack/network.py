@@ -13,7 +13,10 @@ import struct
 
 from attack import Refused, refuse
 
-SECONDS = 3
+# Seconds that a probe waits for an answer, and for each of many addresses.
+SECONDS, SECONDS_OF_MANY = 3, 1
+# The same for a probe that must succeed, also on a busy machine.
+PATIENCE = 60
 IP_OPTIONS, IP_TRANSPARENT, SO_BINDTODEVICE, SO_MARK = 4, 19, 25, 36
 SIOCGIFFLAGS, SIOCSIFFLAGS, SIOCADDRT, SIOCDELRT = 0x8913, 0x8914, 0x890B, 0x890C
 NETLINK_NETFILTER, NFNL_SUBSYS_NFTABLES, NFT_MSG_GETGEN, NLM_F_REQUEST, NLM_F_ACK, NLMSG_ERROR = 12, 10, 16, 1, 4, 2
@@ -101,7 +104,7 @@ def neighbours(own, port):
 
 
 def accepts(host, port):
-    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), 1):
+    with contextlib.suppress(OSError), socket.create_connection((host, int(port)), SECONDS_OF_MANY):
         return True
     return False
 

@@ -15,8 +15,8 @@ use super::{Engine, EngineError, EngineKind, LONG, SHORT, if_exists};
 use crate::containers::names::{PART_LABEL, UID_LABEL};
 use crate::machine::plain_tail;
 
-/// Interval of the attempts while another removal of the container is in progress.
-pub(super) const REMOVAL_INTERVAL: Duration = Duration::from_millis(200);
+/// Interval of the attempts while another request to create or remove the container is in progress.
+pub(super) const BUSY_INTERVAL: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ContainerState {
@@ -69,20 +69,31 @@ impl Engine {
         let image = body.image.clone().unwrap_or_default();
         let wanted = identity(body.labels.as_ref());
         let options = CreateContainerOptions { name: Some(name.to_owned()), ..CreateContainerOptions::default() };
-        let error = match self.limited(LONG, self.docker.create_container(Some(options), body)).await {
-            Ok(_) => return Ok(()),
-            Err(error) => error,
-        };
-        if is_name_taken(&error) {
-            let found: Inspected = self.get(&format!("/containers/{name}/json")).await?;
-            let is_same = wanted.is_some() && identity(found.config.labels.as_ref()) == wanted;
-            return if is_same { Ok(()) } else { Err(EngineError::Conflict(error.message())) };
-        }
-        match error {
-            EngineError::NotFound(message) | EngineError::Other(message) if is_image_unknown(&message) => {
-                Err(EngineError::ImageMissing { image, message })
+        let deadline = Instant::now() + LONG;
+        loop {
+            let created = self.docker.create_container(Some(options.clone()), body.clone());
+            let error = match self.limited(LONG, created).await {
+                Ok(_) => return Ok(()),
+                Err(error) => error,
+            };
+            if is_name_taken(&error) {
+                let found: Option<Inspected> = if_exists(self.get(&format!("/containers/{name}/json")).await)?;
+                // Docker Engine reserves a name before its container exists. A create request of a killed launcher may
+                // still be in progress.
+                if found.is_none() && Instant::now() < deadline {
+                    tokio::time::sleep(BUSY_INTERVAL).await;
+                    continue;
+                }
+                let is_same =
+                    wanted.is_some() && found.and_then(|found| identity(found.config.labels.as_ref())) == wanted;
+                return if is_same { Ok(()) } else { Err(EngineError::Conflict(error.message())) };
             }
-            error => Err(error),
+            return match error {
+                EngineError::NotFound(message) | EngineError::Other(message) if is_image_unknown(&message) => {
+                    Err(EngineError::ImageMissing { image, message })
+                }
+                error => Err(error),
+            };
         }
     }
 
@@ -148,7 +159,7 @@ impl Engine {
                 Err(EngineError::Conflict(message) | EngineError::Other(message))
                     if message.contains("already in progress") && Instant::now() < deadline =>
                 {
-                    tokio::time::sleep(REMOVAL_INTERVAL).await;
+                    tokio::time::sleep(BUSY_INTERVAL).await;
                 }
                 Err(EngineError::Other(message)) if message.contains("has dependent containers") => {
                     return Err(EngineError::Conflict(message));

@@ -10,7 +10,7 @@ use futures_util::stream::BoxStream;
 use serde::Deserialize;
 use tokio::time::Instant;
 
-use super::container::REMOVAL_INTERVAL;
+use super::container::BUSY_INTERVAL;
 use super::volume::Volume;
 use super::{Engine, EngineError, LONG};
 use crate::containers::names::{FLEET_LABEL, PART_LABEL, Part, READER_LABEL, UID_LABEL, WORKSHOP_LABEL};
@@ -71,7 +71,7 @@ impl Engine {
                 self.remove(id).await?;
                 next_removal = Instant::now() + REMOVAL_PATIENCE;
             }
-            tokio::time::sleep(REMOVAL_INTERVAL).await;
+            tokio::time::sleep(BUSY_INTERVAL).await;
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
+use bollard::models::ContainerCreateBody;
 use futures_util::StreamExt;
 use serde_json::json;
 use tempfile::TempDir;
@@ -13,8 +14,10 @@ use tokio::task::JoinHandle;
 
 use super::image::PullProgress;
 use super::{Engine, EngineError, EngineInfo, EngineKind, ProcessLimits};
+use crate::containers::names::{PART_LABEL, UID_LABEL};
 
-/// A fake engine. It answers each request with the same bytes, and then closes the connection or keeps it open.
+/// A fake engine. It answers each request with the next of its answers, and from then on with the last one. It then closes
+/// the connection or keeps it open.
 struct FakeEngine {
     engine: Engine,
     server: JoinHandle<()>,
@@ -23,13 +26,19 @@ struct FakeEngine {
 
 impl FakeEngine {
     fn new(answer: String, stays_open: bool) -> Self {
+        Self::with_answers(vec![answer], stays_open)
+    }
+
+    fn with_answers(answers: Vec<String>, stays_open: bool) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let listener = UnixListener::bind(socket(&directory)).unwrap();
         let server = tokio::spawn(async move {
             let mut open = Vec::new();
+            let mut next = 0;
             while let Ok((mut stream, _)) = listener.accept().await {
                 read_head(&mut stream).await;
-                stream.write_all(answer.as_bytes()).await.unwrap();
+                stream.write_all(answers[next].as_bytes()).await.unwrap();
+                next = answers.len().min(next + 2) - 1;
                 if stays_open {
                     open.push(stream);
                 }
@@ -41,15 +50,12 @@ impl FakeEngine {
 
     /// Answers with an error response of the engine.
     fn refusing(status: u16, message: &str) -> Self {
-        let body = json!({ "message": message }).to_string();
-        let length = body.len();
-        Self::new(format!("HTTP/1.1 {status} No\r\nContent-Length: {length}\r\n\r\n{body}"), false)
+        Self::new(response(status, &json!({ "message": message })), false)
     }
 
     /// Answers with this JSON.
     fn answering(body: &serde_json::Value) -> Self {
-        let body = body.to_string();
-        Self::new(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len()), false)
+        Self::new(response(200, body), false)
     }
 
     /// Answers with the start of a stream of these messages.
@@ -63,6 +69,11 @@ impl Drop for FakeEngine {
     fn drop(&mut self) {
         self.server.abort();
     }
+}
+
+fn response(status: u16, body: &serde_json::Value) -> String {
+    let body = body.to_string();
+    format!("HTTP/1.1 {status} Status\r\nContent-Length: {}\r\n\r\n{body}", body.len())
 }
 
 fn socket(directory: &TempDir) -> PathBuf {
@@ -162,6 +173,27 @@ async fn only_a_refused_limit_means_that_the_engine_cannot_limit_disk_space() {
     assert_eq!(failed, Err(EngineError::Other("layer does not exist".to_owned())));
     let full = limits(FakeEngine::refusing(500, "no space left on device"), docker("overlay2", false)).await;
     assert!(matches!(full, Err(EngineError::DiskFull { .. })), "{full:?}");
+}
+
+/// A launcher was killed while the engine created a container for it. The engine has reserved the name, and has no such
+/// container yet.
+#[tokio::test]
+async fn container_of_a_create_request_in_progress_is_found_when_it_exists() {
+    let labels = |uid: &str| {
+        HashMap::from([(UID_LABEL, uid), (PART_LABEL, "app")].map(|(name, value)| (name.to_owned(), value.to_owned())))
+    };
+    let taken = || response(409, &json!({ "message": "Conflict. The container name \"/app\" is already in use" }));
+    let missing = || response(404, &json!({ "message": "No such container: app" }));
+    let created =
+        |uid: &str| response(200, &json!({ "State": { "Running": false }, "Config": { "Labels": labels(uid) } }));
+    let create = async |uid: &str| {
+        let fake = FakeEngine::with_answers(vec![taken(), missing(), taken(), missing(), taken(), created(uid)], false);
+        let body = ContainerCreateBody { labels: Some(labels("uid-1")), ..ContainerCreateBody::default() };
+        fake.engine.create("app", body).await
+    };
+    assert_eq!(create("uid-1").await, Ok(()));
+    let other = create("uid-2").await;
+    assert!(matches!(other, Err(EngineError::Conflict(_))), "{other:?}");
 }
 
 /// Messages of Docker Engine 20.10 with runc, and of Podman 4.3 with runc and crun.

@@ -17,8 +17,8 @@ use crate::containers::names::{self, Part};
 use crate::containers::workload::{Containers, Record, Workload};
 use crate::machine::{Attempt, Setback, starting};
 
-/// Maximum time until a started sidecar listens.
-const SIDECAR_PATIENCE: Duration = Duration::from_secs(30);
+/// Maximum time until a started sidecar listens. It only bounds a hang: a busy machine may need tens of seconds.
+const SIDECAR_PATIENCE: Duration = Duration::from_secs(120);
 /// Interval of the inspections of a sidecar that does not listen yet. Events of the engine may be lost.
 const INSPECTION_INTERVAL: Duration = Duration::from_secs(1);
 
