@@ -183,6 +183,44 @@ async fn teacher_launches_extends_and_ends_all_workshops_with_a_report() {
     app.finish().await;
 }
 
+/// Adds a template to the class whose workshops keep their files. Returns its id.
+async fn kept(app: &App, room: &str) -> String {
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let body = json!({ "name": "Kept", "app_type": "notebook", "image": "x", "storage": { "kind": "kept" } });
+    let template = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
+    template.template_id.to_string()
+}
+
+#[tokio::test]
+async fn question_before_an_end_in_a_class_says_what_happens_to_the_files() {
+    const KEPT: &str = "The files are kept when the workshop ends";
+    const DELETED: &str = "The files in a workshop are deleted when it ends.";
+    let app = App::start().await;
+    let (room, plain) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    ready(&alice, &kept(&app, &room).await).await;
+    let his = ready(&bob, &plain).await;
+
+    let all = teacher.get(&format!("{room}/end")).await.body;
+    for files in [KEPT, DELETED] {
+        assert!(all.contains(&format!("<p>1 workshop: {files}")), "{all}");
+    }
+    for (email, files, other) in [(ALICE, KEPT, DELETED), (BOB, DELETED, KEPT)] {
+        let remove = format!("{room}/members/{}/remove", email.replace('@', "%40"));
+        let question = teacher.get(&remove).await.body;
+        assert!(question.contains(files) && !question.contains(other), "{question}");
+    }
+    let end = format!("{room}/instances/{his}/end");
+    let question = teacher.get(&end).await.body;
+    assert!(question.contains(&format!("The workshop stops. {DELETED}")), "{question}");
+    teacher.post(&end, &[]).await;
+    assert_eq!(teacher.get(&end).await.location(), room, "it ends already");
+    let rest = teacher.get(&format!("{room}/end")).await.body;
+    assert!(rest.contains(&format!("<p>{KEPT}")) && !rest.contains(DELETED), "{rest}");
+    app.finish().await;
+}
+
 #[tokio::test]
 async fn pause_of_all_workshops_names_those_without_kept_files() {
     let app = App::start().await;
@@ -191,10 +229,7 @@ async fn pause_of_all_workshops_names_those_without_kept_files() {
     add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
     let pause = format!("{room}/pause");
     assert!(!teacher.get(&room).await.body.contains(&pause), "no template keeps files");
-    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
-    let body = json!({ "name": "Kept", "app_type": "notebook", "image": "x", "storage": { "kind": "kept" } });
-    let kept = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
-    ready(&alice, &kept.template_id.to_string()).await;
+    ready(&alice, &kept(&app, &room).await).await;
     ready(&bob, &plain).await;
     assert!(teacher.get(&room).await.body.contains(&pause));
     let paused = report(&teacher.post(&pause, &[]).await);

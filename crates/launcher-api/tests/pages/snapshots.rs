@@ -49,6 +49,11 @@ async fn pages_say_that_files_are_saved_only_if_the_end_saves_them() {
         let bulk = [("action", "end"), ("ticked", name.as_str())];
         let bulk = app.browser(ADMIN).post("/admin/instances/bulk", &bulk).await.body;
         assert!(bulk.contains(sentence), "{bulk}");
+        for (guide, which) in [("/guide/students", "a"), ("/guide/teachers", "each")] {
+            let guide = app.browser(ADMIN).get(guide).await.body;
+            let says = format!("The page of {which} workshop says what happens to its files when it ends");
+            assert!(guide.contains(&says) && !guide.contains("deleted when it ends"), "{guide}");
+        }
         app.finish().await;
     }
 }
