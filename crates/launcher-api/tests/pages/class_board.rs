@@ -10,7 +10,7 @@ use launcher_testkit::eventually;
 use serde_json::json;
 
 use crate::classes::{TEACHER, add, class};
-use crate::support::{ALICE, Answer, App, BOB, Browser, unescape};
+use crate::support::{ALICE, Answer, App, BOB, Browser, row_actions, unescape};
 
 const ASSISTANT: &str = "assistant@example.org";
 
@@ -101,6 +101,28 @@ async fn event_stream_of_a_board_ends_with_the_membership() {
     assert!(events.contains("event: class-changed\ndata: changed\n\n"), "{events}");
     assert!(!events.contains('@'), "the stream names no person: {events}");
     assert_eq!(assistant.get(&format!("{room}/board")).await.status, StatusCode::NOT_FOUND);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn row_of_the_board_has_one_visible_action_and_a_menu() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    let name = ready(&alice, &template).await;
+    let page = teacher.get(&format!("{room}/board")).await.body;
+    for (row, visible, menu) in [
+        (ALICE, vec!["/extend\""], vec!["/end\"", "/edit\"", "/remove\""]),
+        (BOB, vec![], vec!["/edit\"", "/remove\""]),
+    ] {
+        let (shown, hidden) = row_actions(&page, row);
+        assert_eq!(shown.matches(&format!("{room}/")).count(), visible.len(), "{shown}");
+        assert!(visible.iter().all(|action| shown.contains(action)), "{shown}");
+        assert_eq!(hidden.matches(&format!("{room}/")).count(), menu.len(), "{hidden}");
+        assert!(menu.iter().all(|action| hidden.contains(action)), "{hidden}");
+    }
+    assert!(row_actions(&page, ALICE).1.contains(&format!("/instances/{name}/end\"")), "{page}");
     app.finish().await;
 }
 
