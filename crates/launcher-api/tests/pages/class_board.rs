@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use http::{Method, StatusCode};
-use launcher_domain::{ClassRole, EmailAddress};
+use launcher_domain::{ClassRole, EmailAddress, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_service::MemberDraft;
 use launcher_testkit::eventually;
 use serde_json::json;
@@ -101,6 +101,37 @@ async fn event_stream_of_a_board_ends_with_the_membership() {
     assert!(events.contains("event: class-changed\ndata: changed\n\n"), "{events}");
     assert!(!events.contains('@'), "the stream names no person: {events}");
     assert_eq!(assistant.get(&format!("{room}/board")).await.status, StatusCode::NOT_FOUND);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn trouble_with_course_material_is_counted_marked_and_above_ready_members() {
+    const MARK: &str = "<strong class=\"error\">";
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    ready(&alice, &template).await;
+    let his = ready(&bob, &template).await;
+    let board = format!("{room}/board");
+    let before = teacher.get(&board).await.body;
+    assert_eq!(
+        (members(&before), numbers(&before)),
+        (vec![ALICE.into(), BOB.into(), TEACHER.into()], vec![0, 0, 0, 2])
+    );
+    assert!(!before.contains(MARK), "{before}");
+
+    let failed = SourceReport::failed("data", "The server does not answer.");
+    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 2, ..failed.clone() };
+    for (source, mark) in [(failed, "Not loaded"), (conflicts, "Conflicts")] {
+        app.test.fleet.report_material(&his, MaterialReport { sources: vec![source] });
+        let page = teacher.get_until(&board, &format!("{MARK}{mark}</strong>")).await.body;
+        assert_eq!(members(&page), [BOB, ALICE, TEACHER]);
+        assert_eq!(numbers(&page), [0, 1, 0, 0, 1]);
+        assert!(page.contains("Trouble with course material</span>"), "{page}");
+        assert!(row_actions(&page, BOB).0.contains(mark) && page.matches(MARK).count() == 1, "{page}");
+        assert_eq!(members(&teacher.get(&format!("{board}?standing=trouble")).await.body), [BOB]);
+    }
     app.finish().await;
 }
 
