@@ -1,4 +1,4 @@
-// Automatic checks of a page: accessibility with axe, and its width.
+// Automatic checks of a page: accessibility with axe, its width, and its primary actions.
 
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
@@ -24,6 +24,9 @@ export async function violations(page, part = "html", rules = ALL) {
     (rule) => `${rule.id}: ${rule.help}: ${rule.nodes.map((node) => node.target.join(" ")).join(", ")}`,
   );
 }
+
+/** Returns the visible primary actions. A page has at most one, so that people see what to do next. */
+export const primaryActions = (page) => page.locator(".button-main:visible").allInnerTexts();
 
 /** Returns by how many pixels the page is wider than the window. */
 export const overflow = (page) => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);

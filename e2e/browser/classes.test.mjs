@@ -2,8 +2,8 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { overflow, violations } from "./axe.mjs";
-import { ADMIN, launchFromCard, openPage, screenshot, send, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
+import { overflow, primaryActions, violations } from "./axe.mjs";
+import { ADMIN, launchFromCard, openMenu, openPage, screenshot, send, startBrowser, startLauncher, workshopEntry } from "./support.mjs";
 
 const TEACHER = "tina@example.org";
 const STUDENTS = ["ada@example.org", "bob@example.org"];
@@ -65,6 +65,8 @@ test("class is started, joined and ended in its room", async (t) => {
   // The board changes without an action of the teacher.
   const row = teacher.getByRole("row", { name: new RegExp(STUDENTS[0]) });
   await row.getByRole("button", { name: /^Extend/ }).waitFor();
+  await (await openMenu(row)).getByRole("link", { name: `End ${STUDENTS[0]}` }).waitFor();
+  await teacher.keyboard.press("Escape");
   const check = async (email, pages) => {
     for (const look of LOOKS) {
       const { page } = await openPage(t, browser, { email, ...look });
@@ -72,6 +74,8 @@ test("class is started, joined and ended in its room", async (t) => {
         await page.goto(launcher.url + path);
         assert.deepEqual(await violations(page), [], `${path} ${JSON.stringify(look)}`);
         assert.equal(await overflow(page), 0, `${path} ${JSON.stringify(look)}`);
+        const primary = await primaryActions(page);
+        assert.ok(primary.length <= 1, `${path}: expected at most one primary action: ${primary.join(", ")}`);
         await screenshot(page, `class-${name}-${look.colorScheme ?? "phone"}`);
       }
     }

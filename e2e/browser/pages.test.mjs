@@ -5,11 +5,15 @@ import { mkdtemp, readdir, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { COLOURS, LOOKS, overflow, violations } from "./axe.mjs";
-import { ADMIN, createTemplate, launch, openPage, screenshot, send, startBrowser, startLauncher, waitFor } from "./support.mjs";
+import { COLOURS, LOOKS, overflow, primaryActions, violations } from "./axe.mjs";
+import {
+  ADMIN, createTemplate, launch, openMenu, openPage, screenshot, send, startBrowser, startLauncher, waitFor,
+} from "./support.mjs";
 
 const DESKTOP = { width: 1280, height: 800 };
 const PHONE = { width: 360, height: 740 };
+/** The desktop at 200 % zoom. */
+const ZOOMED = { width: DESKTOP.width / 2, height: DESKTOP.height / 2 };
 const JUPYTERLAB = "019aa1c0-0000-7000-8000-000000000001";
 const FILES = "019aa1c0-0000-7000-8000-000000000002";
 const PARAMETERS = [
@@ -68,9 +72,17 @@ async function prepare(launcher) {
   };
 }
 
-/** Checks the current page, or the part with this CSS selector, with axe in each look. Checks the page for overflow. */
+/**
+ * Checks the current page, or the part with this CSS selector, with axe in each look. Checks the page for overflow, also at 200 %
+ * zoom, and for its primary actions.
+ */
 async function check(page, name, part) {
-  const looks = { light: {}, dark: { colorScheme: "dark", rules: COLOURS }, phone: { viewport: PHONE, rules: LOOKS } };
+  const looks = {
+    light: {},
+    dark: { colorScheme: "dark", rules: COLOURS },
+    phone: { viewport: PHONE, rules: LOOKS },
+    zoomed: { viewport: ZOOMED, rules: ["target-size"] },
+  };
   for (const [look, { viewport = DESKTOP, colorScheme = "light", rules }] of Object.entries(looks)) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
@@ -85,6 +97,8 @@ async function check(page, name, part) {
   }
   await page.setViewportSize(DESKTOP);
   await page.emulateMedia({ colorScheme: "light" });
+  const primary = await primaryActions(page);
+  assert.ok(primary.length <= 1, `expected at most one primary action: ${primary.join(", ")}`);
 }
 
 test("every page passes axe in light, dark and phone layout", async (t) => {
@@ -100,6 +114,19 @@ test("every page passes axe in light, dark and phone layout", async (t) => {
       await check(page, name);
     });
   }
+
+  await t.test("menus of tables fit on a phone", async () => {
+    await page.setViewportSize(PHONE);
+    for (const path of [pages.templates, pages["saved-work"], pages["saved-work-all"]]) {
+      await page.goto(launcher.url + path);
+      for (const table of await page.getByRole("table").all()) {
+        await (await openMenu(table.getByRole("row").nth(1))).getByRole("link").first().waitFor();
+        assert.deepEqual(await violations(page, "table", LOOKS), [], path);
+        assert.ok((await overflow(page)) <= 0, `expected the menu on ${path} to be in the window`);
+      }
+    }
+    await page.setViewportSize(DESKTOP);
+  });
 
   await t.test("API documentation passes axe", async () => {
     await page.goto(`${launcher.url}/api/v1/docs`);

@@ -99,12 +99,18 @@ test("teacher shares a template, extends a class, and sees its workshops", async
     await waitFor("the announcement", async () => (await admin.locator("#announcer").textContent()) === "Selected instances: 3");
   });
 
-  await t.test("workshop that the admin ends leaves the open page of its owner", async () => {
+  await t.test("workshop that the admin ends leaves the open page of its owner, also the card of its template", async () => {
+    const files = bob.page.getByRole("heading", { name: "Files" });
+    const card = bob.page.getByRole("region", { name: "Launch a workshop" }).getByRole("listitem").filter({ has: files });
+    const ofWorkshop = [card.getByRole("link", { name: /^Open/ }), card.getByText("You have one")];
+    for (const part of ofWorkshop) await part.waitFor();
     const row = admin.getByRole("row", { name: /bob@example\.org/ });
     await row.getByRole("link", { name: /^End/ }).click();
     await admin.getByText("bob@example.org").waitFor();
     await admin.getByRole("button", { name: "End workshop" }).click();
     await bob.entry.waitFor({ state: "detached" });
+    for (const part of ofWorkshop) await part.waitFor({ state: "detached" });
+    await card.getByRole("button", { name: "Launch Files" }).waitFor();
   });
   assert.deepEqual(complaints, [], "expected no script error and no violation of the content policy");
 });

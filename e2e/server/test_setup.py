@@ -100,6 +100,23 @@ def test_provider_is_configured(school, provider, words):
     assert school.variables()["COMPOSE_PROFILES"] == "" and "/dex" not in school.text("traefik/dynamic/edge.yaml")
 
 
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("#SERVICE_BRAND_NAME=Old", "Workshops"),
+        ("SERVICE_BRAND_NAME=Labor für Statistik # ours", "Labor für Statistik"),
+        ("SERVICE_BRAND_NAME='A: \"$lab\" {#1}'", 'A: "$lab" {#1}'),
+    ],
+)
+def test_login_page_has_name_of_installation(school, line, shown):
+    (school.root / "launcher.env").write_text(f"{line}\n", encoding="utf-8")
+    before = school.variables()
+    school.run()
+    assert yaml.safe_load(school.text("dex/dex.yaml"))["frontend"] == {"issuer": shown}
+    # Dex reads its configuration only at its start.
+    assert school.changed_variables(before) == (set() if shown == "Workshops" else {"DEX_CONFIGURATION"})
+
+
 def test_port_is_part_of_addresses(school):
     school.run("--https-port", "8443", "--http-port", "8080")
     login = tomllib.loads(school.text("login/oauth2-proxy.cfg"))

@@ -70,7 +70,7 @@ pub use report::Report;
 pub use secrets::SecretValues;
 pub use snapshot::{ArchiveToken, InstanceSnapshot, Snapshot, SnapshotFailure, SnapshotState, Token, TokenDigest};
 pub use template::{
-    AppType, AtExpiry, Audience, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
+    AppType, AtExpiry, Audience, Color, FieldError, FieldRule, Icon, JsonObject, LaunchValues, Listing, Material,
     MaterialKind, MaterialSource, Parameter, ParameterKind, PodTemplateKind, PodTemplateObject, PodTemplatePolicy,
     PodTemplatePolicyError, RepositoryDraft, Resources, SecurityProfile, Size, Sizes, Storage, StorageKind, Template,
     TemplateContent, TemplatePolicy, TemplateSettings, is_storable_pod_template,

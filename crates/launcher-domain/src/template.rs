@@ -16,7 +16,7 @@ pub(crate) use codecs::SECONDS;
 pub(crate) use codecs::is_invisible;
 pub use codecs::{is_image, is_mount_path};
 pub use field::{Audience, FieldError, JsonObject, join};
-pub use listing::{Listing, TAG_SEPARATORS, is_slug, slug_of};
+pub use listing::{Color, Listing, TAG_SEPARATORS, is_slug, slug_of};
 pub use material::{MAX_MATERIAL_SOURCES, Material, MaterialKind, MaterialSource, RepositoryDraft, is_material_target};
 pub use parameter::{LaunchValues, Parameter, ParameterKind, read_values};
 pub use pod_template::{

@@ -108,7 +108,7 @@ def _toml(values):
     return "\n".join(f"{name} = {json.dumps(value)}" for name, value in values.items())
 
 
-def dex(settings, secrets, accounts):
+def dex(settings, secrets, accounts, brand):
     lines = [
         json.dumps(
             {
@@ -124,6 +124,7 @@ def dex(settings, secrets, accounts):
         "dex.yaml",
         issuer=f"{settings.url}/dex",
         dex_port=settings.ports["dex_port"],
+        brand=json.dumps(brand, ensure_ascii=False),
         launcher_secret=secrets["dex_launcher"],
         workshops_secret=secrets["dex_workshops"],
         launcher_redirect=settings.redirects[0],

@@ -29,13 +29,21 @@ def images(root):
     return found | replaced
 
 
+def brand_name(root):
+    """Returns the name of the installation, which the administrator sets for the launcher. Compose reads it in the same way."""
+    own = pathlib.Path(root) / "launcher.env"
+    name = _variables(own).get("SERVICE_BRAND_NAME", "").strip() if own.exists() else ""
+    is_quoted = len(name) > 1 and name[0] == name[-1] and name[0] in "'\""
+    return (name[1:-1] if is_quoted else name.split(" #", 1)[0].rstrip()) or "Workshops"
+
+
 def _variables(path):
     """Returns the lines NAME=VALUE of a file."""
     lines = [line.strip() for line in path.read_text(encoding="utf-8", errors="replace").splitlines()]
     return dict(line.split("=", 1) for line in lines if "=" in line and not line.startswith("#"))
 
 
-def generate(settings, secrets, accounts, pairs, *, authority=None, acme_env=b"", rootless=False):
+def generate(settings, secrets, accounts, pairs, *, brand, authority=None, acme_env=b"", rootless=False):
     """Returns all files and folders: {path: File or Folder}. The same input gives the same bytes."""
     owner = None if rootless else UNPRIVILEGED
     found = {
@@ -53,7 +61,7 @@ def generate(settings, secrets, accounts, pairs, *, authority=None, acme_env=b""
         "acme.env": File(acme_env),
         "login/oauth2-proxy.cfg": File(configuration.login_proxy(settings, secrets), owner),
         "workshops-login/oauth2-proxy.cfg": File(configuration.workshops_login_proxy(settings, secrets), owner),
-        "dex/dex.yaml": File(configuration.dex(settings, secrets, accounts), owner),
+        "dex/dex.yaml": File(configuration.dex(settings, secrets, accounts, brand), owner),
         "launcher/proxy-secret": File(f"{secrets['proxy_secret']}\n".encode()),
         "traefik/traefik.yaml": File(configuration.traefik(settings)),
         "traefik/dynamic/edge.yaml": File(configuration.edge(settings, secrets, pairs)),

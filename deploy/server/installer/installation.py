@@ -91,7 +91,7 @@ class Installation:
         writer.folder(".")
         found = generate.generate(
             self.settings, self.secrets, self.accounts, pairs,
-            authority=authority, acme_env=self.acme_env, rootless=rootless,
+            brand=generate.brand_name(self.root), authority=authority, acme_env=self.acme_env, rootless=rootless,
         )
         found |= {name: self._kept(name, file) for name, file in generate.created().items()}
         found[".env"] = generate.environment(self.settings, chosen, found, engine_mount=mount, rootless=rootless)

@@ -5,7 +5,7 @@ import { test } from "node:test";
 import { createTemplate, openPage, startBrowser, startLauncher, waitFor } from "../support.mjs";
 
 const ALICE = "alice@example.org";
-const MOST = { requests: 4, bytes: 36_000 };
+const MOST = { requests: 4, bytes: 35_000 };
 
 /** Records all further requests of this page. Returns a map from id to {url, type, bytes, cached, done}. */
 async function networkLog(context, page) {

@@ -60,6 +60,7 @@ editor-repeated-label = يكرّر السطر { $line } المفتاح { $name }
 editor-set-in-yaml = يحتوي حقل «قالب الـ Pod» أيضًا على { $setting }. يُرجى حذفه من هناك، أو إفراغ هذا الحقل.
 editor-not-a-list = يُرجى كتابة سطر كما في shell، أو قائمة نصوص بصيغة JSON، مثل { "\u2066" }["sh", "-c", "…"]{ "\u2069" }.
 editor-not-an-icon = يُرجى اختيار أيقونة من القائمة.
+editor-not-a-color = يُرجى اختيار لون من القائمة.
 editor-saved = تم الحفظ. هذا رابط القالب لطلابك:
 editor-by-link = بالرابط فقط
 

@@ -55,3 +55,17 @@ icon-chart = مخطط بياني
 icon-globe = كرة أرضية
 icon-book = كتاب
 icon-flask = دورق
+
+color-of-name = حسب الاسم
+color-rose = زهري
+color-red = أحمر
+color-orange = برتقالي
+color-yellow = أصفر
+color-lime = ليموني
+color-green = أخضر
+color-teal = أخضر مزرق
+color-cyan = سماوي
+color-blue = أزرق
+color-indigo = نيلي
+color-purple = بنفسجي
+color-pink = وردي

@@ -28,7 +28,6 @@ remove-member = Entfernen
 remove-member-question = { $email } aus dem Kurs entfernen?
 remove-member-warning = Die Workshops dieser Person im Kurs enden. Ihre gespeicherte Arbeit gehört ihr weiterhin.
 end-of-member-question = Workshop { $name } beenden?
-end-of-member-warning = Ungespeicherte Arbeit geht verloren.
 standing-failed = Fehlgeschlagen
 standing-trouble = Problem mit dem Kursmaterial
 standing-absent = Nicht da
@@ -104,7 +103,7 @@ all-end-question = { $count ->
     [one] Den Workshop des Kurses beenden?
    *[other] Alle { $count } Workshops des Kurses beenden?
 }
-all-end-warning = Ungespeicherte Arbeit geht verloren. Gespeicherte Dateien gehören weiterhin den Teilnehmern.
+all-end-warning = Ihre Programme stoppen.
 all-end-result = Ende aller Workshops
 all-end-done = Beendet
 all-end-unchanged = War schon am Enden

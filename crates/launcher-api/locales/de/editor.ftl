@@ -91,6 +91,8 @@ editor-not-a-list = Schreiben Sie eine Zeile wie in der Shell oder eine JSON-Lis
 
 editor-not-an-icon = Wählen Sie ein Symbol aus der Liste.
 
+editor-not-a-color = Wählen Sie eine Farbe aus der Liste.
+
 editor-saved = Gespeichert. Geben Sie diesen Link an Ihren Kurs weiter:
 
 editor-by-link = Nur per Link

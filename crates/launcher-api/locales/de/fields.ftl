@@ -106,6 +106,8 @@ field-unlisted = Nur per Link
 
 field-icon = Symbol
 
+field-color = Farbe
+
 field-tags = Schlagwörter
     .hint = Bis zu 8 Begriffe, mit denen man die Vorlage leichter findet, durch Kommas getrennt.
 

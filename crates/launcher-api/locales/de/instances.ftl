@@ -95,7 +95,9 @@ restart-question = { $count ->
     [one] 1 Workshop neu starten?
    *[other] { $count } Workshops neu starten?
 }
-restart-warning = Nicht gespeicherte Arbeit in diesen Workshops geht verloren. Auch Dateien gehen verloren, außer wenn der Workshop sie behält oder die Person, der er gehört, sie anderswo gespeichert hat. Jeder Workshop startet neu, mit der aktuellen Version. Die Endzeiten ändern sich nicht.
+restart-warning = Nicht gespeicherte Arbeit in diesen Workshops geht verloren. Jeder Workshop startet neu, mit der aktuellen Version. Die Endzeiten ändern sich nicht.
+restart-keeps-files = Die Dateien bleiben erhalten: Nach dem Neustart sind sie wieder da.
+restart-deletes-files = Der Neustart löscht die Dateien in einem Workshop. Wem er gehört, kann sie vorher herunterladen.
 restart-first = Diese Seite zeigt { $listed } von { $all } Workshops. Öffnen Sie sie später noch einmal, um die übrigen neu zu starten.
 restart-now = Jetzt neu starten
 restart-none = Kein Workshop läuft mit einer älteren Version.
@@ -103,7 +105,7 @@ bulk-restarted = { $done } von { $all } neu gestartet
 bulk-restarted-none = Neu starten
 restart-requested = Der Workshop startet neu.
 
-bulk-end-files = { $count ->
+files-of-some = { $count ->
     [one] 1 Workshop: { $files }
    *[other] { $count } Workshops: { $files }
 }

@@ -56,3 +56,17 @@ icon-chart = Diagramm
 icon-globe = Globus
 icon-book = Buch
 icon-flask = Laborkolben
+
+color-of-name = Nach dem Namen
+color-rose = Rosé
+color-red = Rot
+color-orange = Orange
+color-yellow = Gelb
+color-lime = Limette
+color-green = Grün
+color-teal = Petrol
+color-cyan = Cyan
+color-blue = Blau
+color-indigo = Indigo
+color-purple = Violett
+color-pink = Pink

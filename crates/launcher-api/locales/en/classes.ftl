@@ -37,7 +37,6 @@ remove-member-question = Remove { $email } from the class?
 remove-member-warning = Their workshops of this class end. Their saved work stays theirs.
 # $name: name of the workshop.
 end-of-member-question = End the workshop { $name }?
-end-of-member-warning = Its owner loses unsaved work.
 
 # Groups of members on the board, and the number of each.
 standing-failed = Failed
@@ -129,7 +128,7 @@ all-end-question = { $count ->
     [one] End the workshop of the class?
    *[other] End all { $count } workshops of the class?
 }
-all-end-warning = Their owners lose unsaved work. Kept files stay theirs.
+all-end-warning = Their programs stop.
 all-end-result = End of all workshops
 all-end-done = Ended
 all-end-unchanged = Was ending already

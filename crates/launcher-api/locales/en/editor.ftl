@@ -134,6 +134,9 @@ editor-not-a-list = Write a shell line, or a JSON list of texts such as ["sh", "
 # Error of the field with the icon.
 editor-not-an-icon = Choose an icon from the list.
 
+# Error of the field with the colour.
+editor-not-a-color = Choose a colour from the list.
+
 # Notice after saving, before the name of the template. Its link and QR code follow.
 editor-saved = Saved. Give your class this link:
 # State of a template that is not in the catalog, but can be launched by its link.

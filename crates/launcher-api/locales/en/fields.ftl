@@ -122,6 +122,8 @@ field-unlisted = Only by link
 
 field-icon = Icon
 
+field-color = Colour
+
 field-tags = Tags
     .hint = Up to 8 words that help to find the template, separated by commas.
 

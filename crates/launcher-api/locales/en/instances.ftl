@@ -149,7 +149,10 @@ restart-question = { $count ->
 }
 
 # Warning on this confirmation page.
-restart-warning = Unsaved work in these workshops is lost. Files are lost, too, unless the workshop keeps them or its owner saved them elsewhere. Each workshop starts again with the current version. The end times do not change.
+restart-warning = Unsaved work in these workshops is lost. Each workshop starts again with the current version. The end times do not change.
+# Sentences after it: what happens to the files.
+restart-keeps-files = The files are kept: the workshop has them again after the restart.
+restart-deletes-files = The restart deletes the files in a workshop. Its owner can download them before.
 
 # Note on this confirmation page if there are more workshops than it lists.
 restart-first = This page lists { $listed } of { $all } workshops. Open it again later to restart the others.
@@ -167,8 +170,8 @@ bulk-restarted-none = Restarted
 # Result of a restart.
 restart-requested = The workshop restarts.
 
-# Warning before workshops are ended whose files have different fates. $files: sentence about the files of $count of them.
-bulk-end-files = { $count ->
+# Warning before workshops are ended or restarted whose files have different fates. $files: sentence about the files of $count of them.
+files-of-some = { $count ->
     [one] 1 workshop: { $files }
    *[other] { $count } workshops: { $files }
 }

@@ -66,3 +66,18 @@ icon-chart = Chart
 icon-globe = Globe
 icon-book = Book
 icon-flask = Flask
+
+# Colours of a template.
+color-of-name = From the name
+color-rose = Rose
+color-red = Red
+color-orange = Orange
+color-yellow = Yellow
+color-lime = Lime
+color-green = Green
+color-teal = Teal
+color-cyan = Cyan
+color-blue = Blue
+color-indigo = Indigo
+color-purple = Purple
+color-pink = Pink

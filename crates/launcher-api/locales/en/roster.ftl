@@ -14,7 +14,7 @@ roster-new-roles = Role changes
 roster-new-names = Name changes
 roster-unchanged = Unchanged
 roster-missing = Members who are not in the list
-roster-missing-hint = They stay members, unless you tick them. Removed members lose their workshops of this class.
+roster-missing-hint = They stay members, unless you tick them. The workshops of removed members in this class end.
 # $from, $to: the role or the name before and after.
 roster-change = { $from } → { $to }
 # $line: number of the line.

@@ -28,7 +28,6 @@ remove-member = Quitar
 remove-member-question = ¿Quitar a { $email } de la clase?
 remove-member-warning = Sus talleres de esta clase terminan. Su trabajo guardado sigue siendo suyo.
 end-of-member-question = ¿Finalizar el taller { $name }?
-end-of-member-warning = El trabajo sin guardar se pierde.
 standing-failed = Con error
 standing-trouble = Problema con el material
 standing-absent = No está
@@ -104,7 +103,7 @@ all-end-question = { $count ->
     [one] ¿Finalizar el taller de la clase?
    *[other] ¿Finalizar los { $count } talleres de la clase?
 }
-all-end-warning = El trabajo sin guardar se pierde. Los archivos guardados siguen siendo de los estudiantes.
+all-end-warning = Sus programas se detienen.
 all-end-result = Fin de todos los talleres
 all-end-done = Finalizado
 all-end-unchanged = Ya estaba finalizando

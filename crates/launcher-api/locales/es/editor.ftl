@@ -90,6 +90,8 @@ editor-set-in-yaml = El campo Plantilla del pod también contiene { $setting }. 
 editor-not-a-list = Escribe una línea de shell o una lista JSON de textos, por ejemplo ["sh", "-c", "…"].
 editor-not-an-icon = Elige un icono de la lista.
 
+editor-not-a-color = Elige un color de la lista.
+
 editor-saved = Plantilla guardada. Comparte este enlace con tu clase:
 editor-by-link = Solo con enlace
 

@@ -106,6 +106,8 @@ field-unlisted = Solo con enlace
 
 field-icon = Icono
 
+field-color = Color
+
 field-tags = Etiquetas
     .hint = Hasta 8 palabras que ayudan a encontrar la plantilla, separadas por comas.
 

@@ -95,7 +95,9 @@ restart-question = { $count ->
     [one] ¿Reiniciar 1 taller?
    *[other] ¿Reiniciar { $count } talleres?
 }
-restart-warning = Se perderá el trabajo sin guardar de estos talleres. También se perderán los archivos, salvo que el taller los conserve o su propietario los haya guardado en otro lugar. Cada taller se inicia de nuevo con la versión actual. Las horas de fin no cambian.
+restart-warning = Se perderá el trabajo sin guardar de estos talleres. Cada taller se inicia de nuevo con la versión actual. Las horas de fin no cambian.
+restart-keeps-files = Los archivos se conservan: el taller los tiene de nuevo después del reinicio.
+restart-deletes-files = El reinicio elimina los archivos de un taller. Su propietario puede descargarlos antes.
 restart-first = Esta página muestra { $listed } de { $all } talleres. Vuelve a abrirla más tarde para reiniciar los demás.
 restart-now = Reiniciar ahora
 restart-none = Ningún taller se ejecuta con una versión anterior.
@@ -103,7 +105,7 @@ bulk-restarted = Reiniciados: { $done } de { $all }
 bulk-restarted-none = Reiniciar talleres
 restart-requested = El taller se reinicia.
 
-bulk-end-files = { $count ->
+files-of-some = { $count ->
     [one] 1 taller: { $files }
    *[other] { $count } talleres: { $files }
 }

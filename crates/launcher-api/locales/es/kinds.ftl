@@ -56,3 +56,17 @@ icon-chart = Gráfico
 icon-globe = Globo terráqueo
 icon-book = Libro
 icon-flask = Matraz
+
+color-of-name = Según el nombre
+color-rose = Rosado
+color-red = Rojo
+color-orange = Naranja
+color-yellow = Amarillo
+color-lime = Lima
+color-green = Verde
+color-teal = Verde azulado
+color-cyan = Cian
+color-blue = Azul
+color-indigo = Índigo
+color-purple = Morado
+color-pink = Rosa

@@ -28,7 +28,6 @@ remove-member = Retirer
 remove-member-question = Retirer { $email } du cours ?
 remove-member-warning = Ses ateliers de ce cours se terminent. Son travail enregistré reste le sien.
 end-of-member-question = Terminer l’atelier { $name } ?
-end-of-member-warning = Le travail non enregistré est perdu.
 standing-failed = Échec
 standing-trouble = Problème avec le matériel de cours
 standing-absent = Absent
@@ -104,7 +103,7 @@ all-end-question = { $count ->
     [one] Terminer l’atelier du cours ?
    *[other] Terminer les { $count } ateliers du cours ?
 }
-all-end-warning = Le travail non enregistré est perdu. Les fichiers enregistrés restent aux étudiants.
+all-end-warning = Leurs programmes s’arrêtent.
 all-end-result = Fin de tous les ateliers
 all-end-done = Terminé
 all-end-unchanged = Se terminait déjà

@@ -90,6 +90,8 @@ editor-set-in-yaml = Le champ Modèle de pod contient aussi { $setting }. Retire
 editor-not-a-list = Écrivez une ligne de shell, ou une liste JSON de chaînes comme ["sh", "-c", "…"].
 editor-not-an-icon = Choisissez une icône dans la liste.
 
+editor-not-a-color = Choisissez une couleur dans la liste.
+
 editor-saved = Modèle enregistré. Donnez ce lien à vos étudiants :
 editor-by-link = Par lien uniquement
 

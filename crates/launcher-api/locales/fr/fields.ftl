@@ -106,6 +106,8 @@ field-unlisted = Par lien uniquement
 
 field-icon = Icône
 
+field-color = Couleur
+
 field-tags = Mots-clés
     .hint = 8 au maximum, séparés par des virgules. Ils aident à trouver le modèle.
 

@@ -95,7 +95,9 @@ restart-question = { $count ->
     [one] Redémarrer { $count } atelier ?
    *[other] Redémarrer { $count } ateliers ?
 }
-restart-warning = Le travail non enregistré dans ces ateliers est perdu. Les fichiers sont perdus aussi, sauf si l’atelier les conserve ou si son propriétaire les a enregistrés ailleurs. Chaque atelier redémarre avec la version actuelle. Les heures de fin ne changent pas.
+restart-warning = Le travail non enregistré dans ces ateliers est perdu. Chaque atelier redémarre avec la version actuelle. Les heures de fin ne changent pas.
+restart-keeps-files = Les fichiers sont conservés : l’atelier les retrouve après le redémarrage.
+restart-deletes-files = Le redémarrage supprime les fichiers d’un atelier. Son propriétaire peut les télécharger avant.
 restart-first = Cette page affiche { $listed } ateliers sur { $all }. Rouvrez-la plus tard pour redémarrer les autres.
 restart-now = Redémarrer maintenant
 restart-none = Aucun atelier ne fonctionne avec une ancienne version.
@@ -103,7 +105,7 @@ bulk-restarted = Ateliers redémarrés : { $done } sur { $all }
 bulk-restarted-none = Ateliers redémarrés
 restart-requested = L’atelier redémarre.
 
-bulk-end-files = { $count ->
+files-of-some = { $count ->
     [one] { $count } atelier : { $files }
    *[other] { $count } ateliers : { $files }
 }

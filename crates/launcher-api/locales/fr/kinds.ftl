@@ -56,3 +56,17 @@ icon-chart = Graphique
 icon-globe = Globe
 icon-book = Livre
 icon-flask = Fiole
+
+color-of-name = Selon le nom
+color-rose = Rosé
+color-red = Rouge
+color-orange = Orange
+color-yellow = Jaune
+color-lime = Citron vert
+color-green = Vert
+color-teal = Bleu-vert
+color-cyan = Cyan
+color-blue = Bleu
+color-indigo = Indigo
+color-purple = Violet
+color-pink = Rose

@@ -60,6 +60,7 @@ editor-repeated-label = 第 { $line } 行重复了键 { $name }。每个键只�
 editor-set-in-yaml = “Pod 模板”字段中也有 { $setting }。请在那里删除，或清空此字段。
 editor-not-a-list = 请写成 shell 命令行，或写成由字符串组成的 JSON 列表，例如 ["sh", "-c", "…"]。
 editor-not-an-icon = 请从列表中选择图标。
+editor-not-a-color = 请从列表中选择颜色。
 editor-saved = 已保存。请将此链接发给学生：
 editor-by-link = 仅通过链接启动
 

@@ -12,6 +12,7 @@ field-name = 名称
 field-description = 说明
     .hint = Markdown，最多 4000 个字符。卡片显示开头几行。
 field-icon = 图标
+field-color = 颜色
 field-tags = 标签
     .hint = 便于查找模板的关键词，最多 8 个，用逗号分隔。
 field-active = 可启动

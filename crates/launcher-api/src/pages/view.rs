@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 use launcher_domain::Caller;
-use launcher_domain::template::Icon;
+use launcher_domain::template::{Color, Icon};
 
 use crate::assets::icon_path;
 use crate::brand::Brand;
@@ -65,23 +65,21 @@ pub(crate) fn described(id: &str, has_hint: bool, has_error: bool) -> String {
     if has_error { ids + " aria-invalid=\"true\"" } else { ids }
 }
 
-/// Number of hues in the style sheet, as the classes `hue-0` to `hue-11`.
-const HUES: u32 = 12;
-
-/// A tile with the icon of an app. Equal names have equal hues, so that people recognize their app.
+/// A tile with the icon of an app. Without a chosen colour, equal names have equal colours, so that people recognize their app.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct AppTile {
     /// Path of the icon, as in [`icon_path`].
     pub(crate) icon: &'static str,
-    /// Number of the CSS class.
-    pub(crate) hue: u32,
+    /// Colour, for which the style sheet has a class.
+    pub(crate) color: Color,
 }
 
 impl AppTile {
-    pub(crate) fn new(name: &str, icon: Icon) -> Self {
+    pub(crate) fn new(name: &str, icon: Icon, chosen: Option<Color>) -> Self {
         // FNV-1a spreads similar names, such as "Lab 1" and "Lab 2".
         let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        Self { icon: icon_path(icon), hue: hash % HUES }
+        let of_name = Color::ALL[hash as usize % Color::ALL.len()];
+        Self { icon: icon_path(icon), color: chosen.unwrap_or(of_name) }
     }
 }
 
@@ -176,6 +174,19 @@ impl Instant {
             Self { human: t.time_of_day(at), ..Self::new(t, at) }
         } else {
             Self::new(t, at)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn style_sheet_has_a_hue_for_each_color() {
+        let style = include_str!("../../assets/app.css");
+        for color in Color::ALL {
+            assert!(style.contains(&format!("\n.hue-{} {{ --hue: ", color.as_str())), "{color:?}");
         }
     }
 }

@@ -130,20 +130,24 @@ async fn put_accepts_a_template_as_it_was_read() {
 async fn patch_sets_and_resets_the_listing() {
     let Users { app, admin, .. } = TestApp::start().await;
     let (path, before) = created(&admin).await;
-    let body = r#"{"tags": [" Maps "], "icon": "globe", "unlisted": true, "slug": "maps"}"#;
+    let body = r#"{"tags": [" Maps "], "icon": "globe", "color": "teal", "unlisted": true, "slug": "maps"}"#;
     let after = patch(&admin, &path, MERGE_PATCH, body).await.expect(200).json();
-    for (field, value) in
-        [("tags", json!(["Maps"])), ("icon", json!("globe")), ("unlisted", json!(true)), ("slug", json!("maps"))]
-    {
+    for (field, value) in [
+        ("tags", json!(["Maps"])),
+        ("icon", json!("globe")),
+        ("color", json!("teal")),
+        ("unlisted", json!(true)),
+        ("slug", json!("maps")),
+    ] {
         assert_eq!(after[field], value, "{field}");
     }
     assert_eq!(admin.put_json(&path, &after).await.expect(200).json(), after, "nothing has changed");
     let changes = admin.get("/activity/").await.expect(200).json();
-    assert_eq!(changes[0]["detail"], "tags, icon, unlisted, slug");
+    assert_eq!(changes[0]["detail"], "tags, icon, color, unlisted, slug");
 
-    let body = r#"{"tags": null, "icon": null, "unlisted": null, "slug": null}"#;
+    let body = r#"{"tags": null, "icon": null, "color": null, "unlisted": null, "slug": null}"#;
     let reset = patch(&admin, &path, MERGE_PATCH, body).await.expect(200).json();
-    for field in ["tags", "icon", "unlisted", "slug"] {
+    for field in ["tags", "icon", "color", "unlisted", "slug"] {
         assert_eq!(reset[field], before[field], "{field}");
     }
     app.finish().await;

@@ -44,6 +44,7 @@ fn hostile() -> Value {
         "active": false,
         "tags": ["<b>\"tag\"</b>", "ünï code"],
         "icon": "globe",
+        "color": "teal",
         "unlisted": true,
         "slug": "0-hostile",
     })
@@ -87,6 +88,7 @@ async fn omitted_template_fields_take_defaults() {
         ("active", json!(true)),
         ("tags", json!([])),
         ("icon", json!(null)),
+        ("color", json!(null)),
         ("unlisted", json!(false)),
         ("slug", json!(null)),
     ] {

@@ -118,12 +118,12 @@ async fn changed_fields_have_the_labels_of_the_editor_in_each_language() {
         "name": "Whales", "description": "x", "app_type": "rstudio", "image": "y:2", "port": 1234,
         "command": ["a"], "args": ["b"], "env": {"A": "1"}, "resources": {"cpu_limit": "3"},
         "security_profile": "baseline", "pod_template": {"spec": {"nodeSelector": {"a": "b"}}}, "lifetime_seconds": 60, "extension_seconds": 120, "max_lifetime_seconds": 600,
-        "tags": ["x"], "icon": "code", "unlisted": true, "slug": "whales"
+        "tags": ["x"], "icon": "code", "color": "blue", "unlisted": true, "slug": "whales"
     });
     let update = TemplateUpdate { body: body.as_object().cloned().unwrap(), expected_version: None };
     app.test.launcher.update_template(&app.admin(), id, update).await.unwrap();
     let names = "name, description, app_type, image, port, command, args, env, resources, security_profile, \
-                 pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, unlisted, slug";
+                 pod_template, lifetime_seconds, extension_seconds, max_lifetime_seconds, tags, icon, color, unlisted, slug";
     for (code, separator, resources) in [
         ("en", ", ", "CPU and memory"),
         ("de", ", ", "CPU und Arbeitsspeicher"),

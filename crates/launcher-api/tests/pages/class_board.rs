@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use http::{Method, StatusCode};
-use launcher_domain::{ClassRole, EmailAddress};
+use launcher_domain::{ClassRole, EmailAddress, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_service::MemberDraft;
 use launcher_testkit::eventually;
 use serde_json::json;
 
 use crate::classes::{TEACHER, add, class};
-use crate::support::{ALICE, Answer, App, BOB, Browser, unescape};
+use crate::support::{ALICE, Answer, App, BOB, Browser, row_actions, unescape};
 
 const ASSISTANT: &str = "assistant@example.org";
 
@@ -105,6 +105,59 @@ async fn event_stream_of_a_board_ends_with_the_membership() {
 }
 
 #[tokio::test]
+async fn trouble_with_course_material_is_counted_marked_and_above_ready_members() {
+    const MARK: &str = "<strong class=\"error\">";
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    ready(&alice, &template).await;
+    let his = ready(&bob, &template).await;
+    let board = format!("{room}/board");
+    let before = teacher.get(&board).await.body;
+    assert_eq!(
+        (members(&before), numbers(&before)),
+        (vec![ALICE.into(), BOB.into(), TEACHER.into()], vec![0, 0, 0, 2])
+    );
+    assert!(!before.contains(MARK), "{before}");
+
+    let failed = SourceReport::failed("data", "The server does not answer.");
+    let conflicts = SourceReport { outcome: MaterialOutcome::Updated, conflict_count: 2, ..failed.clone() };
+    for (source, mark) in [(failed, "Not loaded"), (conflicts, "Conflicts")] {
+        app.test.fleet.report_material(&his, MaterialReport { sources: vec![source] });
+        let page = teacher.get_until(&board, &format!("{MARK}{mark}</strong>")).await.body;
+        assert_eq!(members(&page), [BOB, ALICE, TEACHER]);
+        assert_eq!(numbers(&page), [0, 1, 0, 0, 1]);
+        assert!(page.contains("Trouble with course material</span>"), "{page}");
+        assert!(row_actions(&page, BOB).0.contains(mark) && page.matches(MARK).count() == 1, "{page}");
+        assert_eq!(members(&teacher.get(&format!("{board}?standing=trouble")).await.body), [BOB]);
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn row_of_the_board_has_one_visible_action_and_a_menu() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    let name = ready(&alice, &template).await;
+    let page = teacher.get(&format!("{room}/board")).await.body;
+    for (row, visible, menu) in [
+        (ALICE, vec!["/extend\""], vec!["/end\"", "/edit\"", "/remove\""]),
+        (BOB, vec![], vec!["/edit\"", "/remove\""]),
+    ] {
+        let (shown, hidden) = row_actions(&page, row);
+        assert_eq!(shown.matches(&format!("{room}/")).count(), visible.len(), "{shown}");
+        assert!(visible.iter().all(|action| shown.contains(action)), "{shown}");
+        assert_eq!(hidden.matches(&format!("{room}/")).count(), menu.len(), "{hidden}");
+        assert!(menu.iter().all(|action| hidden.contains(action)), "{hidden}");
+    }
+    assert!(row_actions(&page, ALICE).1.contains(&format!("/instances/{name}/end\"")), "{page}");
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn action_on_no_workshop_is_not_asked_for() {
     let app = App::start().await;
     let (room, _) = class(&app).await;
@@ -183,6 +236,44 @@ async fn teacher_launches_extends_and_ends_all_workshops_with_a_report() {
     app.finish().await;
 }
 
+/// Adds a template to the class whose workshops keep their files. Returns its id.
+async fn kept(app: &App, room: &str) -> String {
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let body = json!({ "name": "Kept", "app_type": "notebook", "image": "x", "storage": { "kind": "kept" } });
+    let template = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
+    template.template_id.to_string()
+}
+
+#[tokio::test]
+async fn question_before_an_end_in_a_class_says_what_happens_to_the_files() {
+    const KEPT: &str = "The files are kept when the workshop ends";
+    const DELETED: &str = "The files in a workshop are deleted when it ends.";
+    let app = App::start().await;
+    let (room, plain) = class(&app).await;
+    let (teacher, alice, bob) = (app.browser(TEACHER), app.browser(ALICE), app.browser(BOB));
+    add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
+    ready(&alice, &kept(&app, &room).await).await;
+    let his = ready(&bob, &plain).await;
+
+    let all = teacher.get(&format!("{room}/end")).await.body;
+    for files in [KEPT, DELETED] {
+        assert!(all.contains(&format!("<p>1 workshop: {files}")), "{all}");
+    }
+    for (email, files, other) in [(ALICE, KEPT, DELETED), (BOB, DELETED, KEPT)] {
+        let remove = format!("{room}/members/{}/remove", email.replace('@', "%40"));
+        let question = teacher.get(&remove).await.body;
+        assert!(question.contains(files) && !question.contains(other), "{question}");
+    }
+    let end = format!("{room}/instances/{his}/end");
+    let question = teacher.get(&end).await.body;
+    assert!(question.contains(&format!("The workshop stops. {DELETED}")), "{question}");
+    teacher.post(&end, &[]).await;
+    assert_eq!(teacher.get(&end).await.location(), room, "it ends already");
+    let rest = teacher.get(&format!("{room}/end")).await.body;
+    assert!(rest.contains(&format!("<p>{KEPT}")) && !rest.contains(DELETED), "{rest}");
+    app.finish().await;
+}
+
 #[tokio::test]
 async fn pause_of_all_workshops_names_those_without_kept_files() {
     let app = App::start().await;
@@ -191,10 +282,7 @@ async fn pause_of_all_workshops_names_those_without_kept_files() {
     add(&teacher, &room, &format!("{ALICE}\n{BOB}"), "student").await;
     let pause = format!("{room}/pause");
     assert!(!teacher.get(&room).await.body.contains(&pause), "no template keeps files");
-    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
-    let body = json!({ "name": "Kept", "app_type": "notebook", "image": "x", "storage": { "kind": "kept" } });
-    let kept = app.test.launcher.create_template(&access, body.as_object().unwrap()).await.unwrap();
-    ready(&alice, &kept.template_id.to_string()).await;
+    ready(&alice, &kept(&app, &room).await).await;
     ready(&bob, &plain).await;
     assert!(teacher.get(&room).await.body.contains(&pause));
     let paused = report(&teacher.post(&pause, &[]).await);

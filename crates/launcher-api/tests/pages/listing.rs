@@ -106,7 +106,7 @@ async fn unlisted_template_is_launched_only_by_its_link() {
 }
 
 #[tokio::test]
-async fn card_has_tags_and_icon_and_the_search_finds_tags() {
+async fn card_has_tags_icon_and_color_and_the_search_finds_tags() {
     let app = App::start().await;
     for name in ["Gulls", "Owls", "Terns", "Ducks", "Geese", "Swans"] {
         app.template(name, |_| {}).await;
@@ -114,11 +114,15 @@ async fn card_has_tags_and_icon_and_the_search_finds_tags() {
     app.template("Penguins", |template| {
         template["tags"] = json!(["Antarctica", "<b>"]);
         template["icon"] = json!("globe");
+        template["color"] = json!("lime");
     })
     .await;
     let page = app.browser(ALICE).get("/").await.body;
     assert!(page.contains("<bdi class=\"badge\">Antarctica</bdi><bdi class=\"badge\">&#60;b&#62;</bdi>"), "{page}");
-    assert!(page.contains("<path d=\"M12 3a9 9"), "{page}");
+    assert!(
+        page.contains("hue-lime\" aria-hidden=\"true\"><svg class=\"icon\" viewBox=\"0 0 24 24\"><path d=\"M12 3a9 9"),
+        "{page}"
+    );
     let found = app.browser(ALICE).get("/?q=antarctica").await.body;
     assert!(found.contains("Penguins") && !found.contains("Gulls"), "{found}");
     app.finish().await;
@@ -137,6 +141,7 @@ async fn wrong_durations_amounts_and_commands_are_explained() {
         ("command", "start.sh && sleep 1", "No shell runs this command, so &#38;&#38; has no effect"),
         ("args", "[1]", "Write a shell line, or a JSON list"),
         ("icon", "skull", "Choose an icon from the list."),
+        ("color", "#00f", "Choose a colour from the list."),
         ("slug", "A", "2 to 40 characters"),
         ("tags", "a,A", "The tag A is given twice"),
         ("pod_template", "spec: [", "Line 1 is not YAML: "),

@@ -1,7 +1,9 @@
 //! Restart of the workshops with an older version, by an admin.
 
 use http::StatusCode;
+use launcher_testkit::Options;
 
+use crate::saved_work::kept;
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
 
 const LIST: &str = "/admin/instances";
@@ -65,6 +67,25 @@ async fn confirmed_restart_restarts_exactly_the_listed_workshops_that_are_still_
     assert!(again.body.contains("Restarted 0 of 1") && again.body.contains("Not done:"), "{}", again.body);
     let log = admin.get("/admin/activity").await.body;
     assert_eq!(log.matches(" restarted ").count(), 1, "{log}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn question_before_a_restart_says_which_files_it_deletes() {
+    let app = App::with(Options { saves_snapshots: true, ..Options::default() }).await;
+    let (keeps, saves) = (app.template("Penguins", kept).await, app.template("Whales", |_| {}).await);
+    for (email, template) in [(ALICE, &keeps), (BOB, &saves)] {
+        let name = app.browser(email).launch(template).await;
+        app.browser(email).get_until(&format!("/instances/{name}"), "Ready").await;
+        app.test.fleet.outdate(&name);
+    }
+    let admin = app.browser(ADMIN);
+    admin.get_until(LIST, "2 workshops run with an older version").await;
+    let question = admin.get(RESTART).await.body;
+    for files in ["The files are kept: the workshop has them again", "The restart deletes the files in a workshop."] {
+        assert!(question.contains(&format!("<p>1 workshop: {files}")), "{question}");
+    }
+    assert!(!question.contains("saved for"), "a restart saves no files: {question}");
     app.finish().await;
 }
 

@@ -4,7 +4,7 @@ use launcher_domain::FailureCode;
 use launcher_testkit::eventually;
 use serde_json::{Value, json};
 
-use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed, row_actions};
 
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
 const KEPT: &str = "The files are kept when the workshop ends: the next launch has them again. They are deleted after 180 days without use.";
@@ -91,7 +91,10 @@ async fn saved_work_is_listed_and_deleted_after_a_question() {
 
     let question = format!("/work/{volume}/delete");
     let list = alice.get_until("/work", &question).await.body;
-    assert!(list.contains("Penguins") && list.contains("2Gi") && list.contains(&question), "{list}");
+    assert!(list.contains("Penguins") && list.contains("2Gi"), "{list}");
+    let (visible, menu) = row_actions(&list, &question);
+    assert!(visible.matches("class=\"button").count() == 1 && visible.contains("/download\""), "{visible}");
+    assert!(menu.contains("/download?format=zip\"") && menu.contains(&question), "{menu}");
     assert!(!app.browser(BOB).get("/work").await.body.contains(&volume));
     assert!(!app.browser(ADMIN).get("/work").await.body.contains(&volume), "an admin sees it on the page of all users");
     let all = app.browser(ADMIN).get("/admin/work").await.body;

@@ -2,7 +2,7 @@
 
 use launcher_testkit::Options;
 
-use crate::support::{ADMIN, ALICE, App, BOB, borrowed};
+use crate::support::{ADMIN, ALICE, App, BOB, borrowed, row_actions};
 
 const DELETED: &str = "The files in a workshop are deleted when it ends. Download";
 const SAVED: &str = "The files are saved for 7 days when the workshop ends.";
@@ -49,6 +49,11 @@ async fn pages_say_that_files_are_saved_only_if_the_end_saves_them() {
         let bulk = [("action", "end"), ("ticked", name.as_str())];
         let bulk = app.browser(ADMIN).post("/admin/instances/bulk", &bulk).await.body;
         assert!(bulk.contains(sentence), "{bulk}");
+        for (guide, which) in [("/guide/students", "a"), ("/guide/teachers", "each")] {
+            let guide = app.browser(ADMIN).get(guide).await.body;
+            let says = format!("The page of {which} workshop says what happens to its files when it ends");
+            assert!(guide.contains(&says) && !guide.contains("deleted when it ends"), "{guide}");
+        }
         app.finish().await;
     }
 }
@@ -258,6 +263,21 @@ async fn saved_files_are_launched_from_their_list_and_from_the_ended_workshop() 
     let refused = alice.post(&path, &[("snapshot", snapshot.as_str())]).await;
     assert_eq!(refused.status.as_u16(), 422);
     assert!(refused.body.contains("survive a crash of the app: launch without it"), "{}", refused.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn saved_files_have_one_visible_action_and_a_menu() {
+    let app = saving().await;
+    ended(&app, &app.template("Penguins", |_| {}).await).await;
+    // Only the owner launches with the files.
+    for (email, list, action) in [(ALICE, "/work", "action=\"/launch/"), (ADMIN, "/admin/work", "/download\"")] {
+        let page = app.browser(email).get(list).await.body;
+        let (visible, menu) = row_actions(&page, "/work/snapshots/");
+        assert!(visible.matches("class=\"button").count() == 1 && visible.contains(action), "{visible}");
+        assert_eq!(menu.contains("/download\""), email == ALICE, "{menu}");
+        assert!(menu.contains("/download?format=zip\"") && menu.contains("/delete?"), "{menu}");
+    }
     app.finish().await;
 }
 

@@ -172,6 +172,13 @@ impl Answer {
     }
 }
 
+/// Returns the HTML of the row with this text, outside of its menu and in it.
+pub(crate) fn row_actions<'a>(page: &'a str, text: &str) -> (&'a str, &'a str) {
+    let row = page.split("<tr").find(|row| row.contains(text)).unwrap_or_else(|| panic!("no row {text} in {page}"));
+    let (visible, menu) = row.split_once("<details class=\"menu\">").unwrap_or((row, ""));
+    (visible, menu.split("</details>").next().unwrap_or(menu))
+}
+
 /// Borrows fields as arguments for [`Browser::post`].
 pub(crate) fn borrowed(fields: &[(String, String)]) -> Vec<(&str, &str)> {
     fields.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()

@@ -7,6 +7,7 @@ use super::field::{Audience, Codec, Errors, json_object, text};
 use super::rule::FieldRule;
 use crate::names::is_dns_label;
 use crate::template::settings::Icon;
+use crate::text_enum::text_enum;
 
 const MAX_TAGS: usize = 8;
 const MAX_TAG: usize = 30;
@@ -26,10 +27,44 @@ json_object! {
         tags: Vec<String> = defaulted(Tags, json!([])),
         /// Icon in the catalog. null: the icon of the kind of app.
         icon: Option<Icon> = optional(Icon),
+        /// Colour of the icon in the catalog. null: a colour that follows from the name.
+        color: Option<Color> = optional(Color),
         /// True if the list of templates omits it for callers who are not admins. They can read and launch it by its link.
         unlisted: bool = defaulted(bool, false.into()),
         /// Slug of the template's link, unique among all templates.
         slug: Option<String> = optional(Slug),
+    }
+}
+
+text_enum! {
+    /// Colour of a template's icon: a hue of the colour space OKLCH. The style sheet has its lightness and chroma, for light and
+    /// for dark pages.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum Color {
+        /// Hue of 0 degrees.
+        Rose = "rose",
+        /// Hue of 30 degrees.
+        Red = "red",
+        /// Hue of 60 degrees.
+        Orange = "orange",
+        /// Hue of 90 degrees.
+        Yellow = "yellow",
+        /// Hue of 120 degrees.
+        Lime = "lime",
+        /// Hue of 150 degrees.
+        Green = "green",
+        /// Hue of 180 degrees.
+        Teal = "teal",
+        /// Hue of 210 degrees.
+        Cyan = "cyan",
+        /// Hue of 240 degrees.
+        Blue = "blue",
+        /// Hue of 270 degrees.
+        Indigo = "indigo",
+        /// Hue of 300 degrees.
+        Purple = "purple",
+        /// Hue of 330 degrees.
+        Pink = "pink",
     }
 }
 

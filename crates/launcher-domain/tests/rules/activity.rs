@@ -2,8 +2,8 @@ use launcher_domain::instance::{Observation, ObservedPhase};
 use launcher_domain::lifetime::Bound;
 use launcher_domain::quantity::Quantity;
 use launcher_domain::{
-    Act, Activity, ActivityAction, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState, Material,
-    Report, StartStep, Template, TemplateContent, TemplateSettings, Volume,
+    Act, Activity, ActivityAction, Color, EndReason, FailureCode, FailureReason, Icon, Instance, InstanceState,
+    Material, Report, StartStep, Template, TemplateContent, TemplateSettings, Volume,
 };
 use uuid::Uuid;
 
@@ -166,6 +166,7 @@ fn changed_listing_fields_are_named_after_settings() {
     };
     assert_eq!(changed(|after| after.listing.tags.push("maps".to_owned())), "tags");
     assert_eq!(changed(|after| after.listing.icon = Some(Icon::Globe)), "icon");
+    assert_eq!(changed(|after| after.listing.color = Some(Color::Teal)), "color");
     assert_eq!(changed(|after| after.listing.unlisted = true), "unlisted");
     assert_eq!(changed(|after| after.listing.slug = Some("maps".to_owned())), "slug");
     let both = |after: &mut Template| (after.listing.unlisted, after.settings.port) = (true, 1);

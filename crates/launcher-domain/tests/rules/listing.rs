@@ -1,7 +1,7 @@
-//! Presentation of a template: tags, icon, unlisted, slug.
+//! Presentation of a template: tags, icon, color, unlisted, slug.
 
 use launcher_domain::template::is_slug;
-use launcher_domain::{FieldError, FieldRule, Icon, Listing, TemplateContent};
+use launcher_domain::{Color, FieldError, FieldRule, Icon, Listing, TemplateContent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
@@ -81,6 +81,16 @@ fn icon_is_one_of_the_list_or_follows_the_app_type() {
     ] {
         let content = with(&json!({"app_type": app_type, "icon": chosen, "port": 1})).unwrap();
         assert_eq!(template(content).icon(), shown);
+    }
+}
+
+#[test]
+fn color_is_one_of_the_list_or_none() {
+    let choices = Color::ALL.map(Color::as_str).join(", ");
+    let refused = with(&json!({"color": "#00f"})).unwrap_err();
+    assert_eq!(refused, [FieldError::new("/color", FieldRule::Choice { choices })]);
+    for (json, read) in [(json!(null), None), (json!("teal"), Some(Color::Teal))] {
+        assert_eq!(with(&json!({"color": json})).unwrap().listing.color, read);
     }
 }
 

@@ -2,8 +2,8 @@
 //! a test of the API compares, lists the failure codes and the actions of the activity log.
 
 use launcher_domain::{
-    AppType, AtExpiry, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome, ParameterKind,
-    PodTemplateKind, SecurityProfile, StartStep, StorageKind,
+    AppType, AtExpiry, Color, EndReason, FailureCode, Icon, InstanceState, MaterialKind, MaterialOutcome,
+    ParameterKind, PodTemplateKind, SecurityProfile, StartStep, StorageKind,
 };
 
 /// Asserts that the variants of the enum have these texts, in this order, and that `parse` accepts no other text.
@@ -75,6 +75,10 @@ fn app_types_and_security_profiles_have_stable_texts() {
     assert_texts!(
         Icon,
         ["notebook", "statistics", "code", "terminal", "web", "database", "chart", "globe", "book", "flask"]
+    );
+    assert_texts!(
+        Color,
+        ["rose", "red", "orange", "yellow", "lime", "green", "teal", "cyan", "blue", "indigo", "purple", "pink"]
     );
 }
 

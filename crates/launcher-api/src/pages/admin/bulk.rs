@@ -1,18 +1,17 @@
 //! `POST /admin/instances/bulk`: applies one action to several instances, and shows the result for each. `GET
 //! /admin/instances/restart` asks for a confirmation before this form restarts all outdated workshops.
 
-use std::collections::BTreeMap;
-
 use askama::Template;
 use axum::extract::RawForm;
 use jiff::Timestamp;
+use launcher_domain::InstanceState;
 use launcher_domain::lifetime::{Bound, ExtendError};
 use launcher_domain::local_path::LocalPath;
 use launcher_domain::names::is_k8s_name;
-use launcher_domain::{FilesAtEnd, InstanceState};
 use launcher_service::{InstanceFilter, ListedInstance, Page, ServiceError, StateFilter};
 
 use crate::pages::admin::instances::MAX_INSTANCES;
+use crate::pages::confirm::{files_if_ended, files_if_restarted};
 use crate::pages::view::Instant;
 use crate::pages::{Language, PageResult, Query, ReturnForm, Shell, Text, Visitor, assets, forms, notices, page};
 use crate::permission::{Allowed, ListAllInstances, RestartInstances};
@@ -142,14 +141,15 @@ fn confirm(
     let t = visitor.t;
     let (action, [title, question, button], warnings) = match action {
         Action::Restart => {
-            let warnings = vec![t.text("restart-warning").into_owned()];
+            let mut warnings = vec![t.text("restart-warning").into_owned()];
+            warnings.extend(files_if_restarted(t, &listed));
             ("restart", ["restart-title", "restart-question", "restart-now"], warnings)
         }
         Action::ExtendBeyond => {
             let warnings = vec![t.text("bulk-beyond-warning").into_owned()];
             ("extend-beyond", ["beyond-button", "bulk-beyond-question", "beyond-button"], warnings)
         }
-        _ => ("end", ["bulk-end-title", "bulk-end-question", "bulk-end-now"], end_warnings(visitor, &listed)),
+        _ => ("end", ["bulk-end-title", "bulk-end-question", "bulk-end-now"], files_if_ended(visitor, &listed)),
     };
     page(&ConfirmPage {
         t,
@@ -163,22 +163,6 @@ fn confirm(
         listed,
         return_to,
     })
-}
-
-/// States what happens to the files of these workshops: one sentence for each outcome, with the number of workshops if there
-/// are several outcomes.
-fn end_warnings(visitor: &Visitor, listed: &[ListedInstance]) -> Vec<String> {
-    let (t, retention) = (visitor.t, visitor.launcher.file_retention());
-    let mut counts: BTreeMap<FilesAtEnd, usize> = BTreeMap::new();
-    for ListedInstance { instance, .. } in listed {
-        *counts.entry(instance.files_if_ended(retention)).or_default() += 1;
-    }
-    let is_one = counts.len() == 1;
-    let warning = |(files, count): (FilesAtEnd, usize)| {
-        let files = t.files(files);
-        if is_one { files } else { t.with("bulk-end-files", [("count", count.into()), ("files", files.into())]) }
-    };
-    counts.into_iter().map(warning).collect()
 }
 
 async fn existing(visitor: &Visitor, ticked: &[Ticked]) -> Result<Vec<ListedInstance>, ServiceError> {

@@ -2,7 +2,7 @@
 //! A [`Codec`] converts between the text of a field and the JSON value of a template.
 
 use launcher_domain::input::{duration, parse_cpu, parse_duration, parse_memory};
-use launcher_domain::template::{Icon, TAG_SEPARATORS};
+use launcher_domain::template::{Color, Icon, TAG_SEPARATORS};
 use launcher_domain::{AppType, AtExpiry, FieldError, SecurityProfile, StorageKind, TextKey};
 use launcher_service::to_yaml;
 use serde::de::DeserializeOwned;
@@ -57,6 +57,7 @@ pub(super) static FIELDS: &[FormField] = &[
     row(&CATALOG, "slug", "/slug", Codec::Text, "field-slug"),
     row(&CATALOG, "description", "/description", Codec::Prose, "field-description"),
     row(&CATALOG, "icon", "/icon", Codec::Choice(&ICONS), "field-icon"),
+    row(&CATALOG, "color", "/color", Codec::Choice(&COLORS), "field-color"),
     row(&CATALOG, "tags", "/tags", Codec::Tags, "field-tags"),
     row(&CATALOG, "active", "/active", Codec::Checkbox, "field-active"),
     row(&CATALOG, "unlisted", "/unlisted", Codec::Checkbox, "field-unlisted"),
@@ -238,6 +239,14 @@ static ICONS: Choices = Choices {
         std::iter::once(("", t.text("icon-of-app"))).chain(named).collect()
     },
     refusal: Some("editor-not-an-icon"),
+};
+
+static COLORS: Choices = Choices {
+    entries: |t| {
+        let named = Color::ALL.into_iter().map(|color| (color.as_str(), t.named("color-{}", color.as_str())));
+        std::iter::once(("", t.text("color-of-name"))).chain(named).collect()
+    },
+    refusal: Some("editor-not-a-color"),
 };
 
 static APP_TYPES: Choices = Choices {

@@ -9,6 +9,7 @@ use uuid::Uuid;
 use crate::pages::classes::board::live_instances;
 use crate::pages::classes::room::{Room, notify, render};
 use crate::pages::classes::{ROWS, path};
+use crate::pages::confirm::files_if_ended;
 use crate::pages::report::{ExtendAll, Place, Report, times};
 use crate::pages::view::Choice;
 use crate::pages::{Fields, Language, PageResult, Shell, Text, Visitor, assets, notices, page};
@@ -26,6 +27,8 @@ struct AllPage {
     count: usize,
     question: String,
     warning: Text,
+    /// What happens to the files of the workshops, if the action ends them.
+    files: Vec<String>,
     choice: Option<Select>,
     action: String,
     button: Text,
@@ -54,6 +57,7 @@ impl AllPage {
             count,
             question: t.with_one(&format!("all-{action}-question"), "count", count),
             warning: text("warning"),
+            files: Vec::new(),
             choice: None,
             action: format!("{back}/{action}"),
             button: text("title"),
@@ -132,8 +136,9 @@ pub(crate) async fn pause(visitor: InClass<EndInClass, Visitor>, Fields(_): Fiel
 }
 
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>) -> PageResult {
-    let count = live_instances(&visitor, &visitor.access).await?.len();
-    page(&AllPage::new(&visitor, &visitor.access, "end", count))
+    let listed = live_instances(&visitor, &visitor.access).await?;
+    let files = files_if_ended(&visitor, &listed);
+    page(&AllPage { files, ..AllPage::new(&visitor, &visitor.access, "end", listed.len()) })
 }
 
 /// `POST /classes/{class}/end`. A repeated request changes nothing.

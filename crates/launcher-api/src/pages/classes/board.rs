@@ -16,7 +16,7 @@ use serde::Deserialize;
 use crate::extract::InstanceName;
 use crate::pages::classes::room::notify;
 use crate::pages::classes::{ROWS, path};
-use crate::pages::confirm::{Question, confirm};
+use crate::pages::confirm::{Question, confirm, files_if_ended};
 use crate::pages::events::KEEP_ALIVE;
 use crate::pages::view::{Choice, Instant};
 use crate::pages::{Fields, Language, PageResult, Query, ReturnForm, Text, Visitor, forms, page};
@@ -317,10 +317,17 @@ pub(crate) async fn extend(
 
 pub(crate) async fn confirm_end(visitor: InClass<EndInClass, Visitor>, InstanceName(name): InstanceName) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
+    let mut listed = live_instances(&visitor, &visitor.access).await?;
+    listed.retain(|listed| listed.instance.k8s_name == name);
+    // The workshop may have ended since the board was shown.
+    let files = files_if_ended(&visitor, &listed);
+    if files.is_empty() {
+        return Ok(forms::redirect(&room));
+    }
     let ask = Question {
         title: t.text("end"),
         question: t.with_one("end-of-member-question", "name", name.as_str()),
-        warning: t.text("end-of-member-warning"),
+        warning: t.with_one("end-warning", "files", files.join(" ")).into(),
         action: format!("{room}/instances/{name}/end"),
         button: t.text("end"),
         button_class: "button-danger",

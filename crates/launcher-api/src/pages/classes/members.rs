@@ -7,9 +7,10 @@ use launcher_service::{MemberDraft, ServiceError};
 use serde::Deserialize;
 
 use crate::extract::MemberEmail;
+use crate::pages::classes::board::live_instances;
 use crate::pages::classes::room::{Room, refuse};
 use crate::pages::classes::{encoded, path};
-use crate::pages::confirm::{Question, confirm};
+use crate::pages::confirm::{Question, confirm, files_if_ended};
 use crate::pages::view::Choice;
 use crate::pages::{Fields, Language, PageResult, ReturnForm, Shell, Visitor, assets, forms, page_with};
 use crate::permission::{InClass, ManageMembers};
@@ -79,10 +80,13 @@ pub(crate) async fn edit(
 
 pub(crate) async fn confirm_removal(visitor: ManagerOf, MemberEmail(email): MemberEmail) -> PageResult {
     let (t, room) = (visitor.t, path(&visitor.access));
+    let mut listed = live_instances(&visitor, &visitor.access).await?;
+    listed.retain(|listed| listed.instance.owner_email == email);
+    let warning = [vec![t.text("remove-member-warning").into_owned()], files_if_ended(&visitor, &listed)].concat();
     let ask = Question {
         title: t.text("remove-member"),
         question: t.with_one("remove-member-question", "email", email.as_str()),
-        warning: t.text("remove-member-warning"),
+        warning: warning.join(" ").into(),
         action: format!("{room}/members/{}/remove", encoded(&email)),
         button: t.text("remove-member"),
         button_class: "button-danger",

@@ -48,6 +48,7 @@ impl Card {
     pub(crate) fn of(visitor: &Visitor, template_id: Uuid, settings: &TemplateSettings, listing: &Listing) -> Self {
         let (t, launcher) = (visitor.t, &visitor.launcher);
         let files = launcher.files_of(&visitor.caller, settings);
+        let icon = listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type));
         Self {
             template_id,
             name: settings.name.clone(),
@@ -58,7 +59,7 @@ impl Card {
             lifetime: t.short(SignedDuration::from_secs(settings.lifetime_seconds.into())),
             key: random_hex::<KEY_BYTES>(launcher.entropy()),
             tags: listing.tags.clone(),
-            tile: AppTile::new(&settings.name, listing.icon.unwrap_or_else(|| Icon::of_app_type(settings.app_type))),
+            tile: AppTile::new(&settings.name, icon, listing.color),
             files: t.files(files),
             files_in_short: t.files_in_short(files),
             is_single: settings.keeps_files(),

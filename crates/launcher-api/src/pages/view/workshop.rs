@@ -139,7 +139,7 @@ impl WorkshopView {
             name: instance.settings.name.clone(),
             owner: instance.owner_email.to_string(),
             app: t.named("app-{}", instance.settings.app_type.as_str()),
-            tile: AppTile::new(&instance.settings.name, Icon::of_app_type(instance.settings.app_type)),
+            tile: AppTile::new(&instance.settings.name, Icon::of_app_type(instance.settings.app_type), None),
             ring: expires_at.map(|end| Ring::new(instance.started_at.unwrap_or(created), now, end)),
             template_id: instance.template_id,
             state: instance.state,
