@@ -30,6 +30,8 @@
   const IN_A_ROW = 10_000;
   const LOOP = 4;
   const RETRIED_START = 8;
+  // Minimum time between two returns of the frame from another site, in milliseconds.
+  const RETURN = 2_000;
   // Time in which the sidecar shows a page of the app without the bar, in seconds.
   const PLAIN = 10;
   // Time in which the status may still show the expiry before an extension, in milliseconds. On a cluster, the kubelet
@@ -61,6 +63,13 @@
   let popup = null;
   let note = "";
   let crash = null;
+  // Address of the frame's last navigation that a page of the app began.
+  let target = null;
+  // Page of the app that leads to another site, until the next page. True until the frame is led back, and on the way back.
+  let leaving = null;
+  let isAstray = false;
+  let isReturning = false;
+  let returnedAt = -Infinity;
   // Time of the last crash in the first status after this page was loaded: null for none, undefined before that status.
   let knownCrash;
 
@@ -269,11 +278,16 @@
     return starts >= LOOP || (starts > 0 && isOpenedByApp() && !window.menubar.visible);
   }
 
-  // Shows the app in place of this page. The sidecar leads each page of the app here, unless the cookie names the page.
+  // Lets the sidecar show this page of the app alone. Otherwise the sidecar leads each page of the app here.
+  function allowAlone({ pathname, search }) {
+    document.cookie = `${said.plain}=${encodeURIComponent(pathname + search)}; Path=/; Max-Age=${PLAIN}; SameSite=Strict`;
+  }
+
+  // Shows the app in place of this page.
   function leave() {
     const { pathname, search } = new URL(app.getAttribute("src"), location.href);
     app.remove();
-    document.cookie = `${said.plain}=${encodeURIComponent(pathname + search)}; Path=/; Max-Age=${PLAIN}; SameSite=Strict`;
+    allowAlone({ pathname, search });
     location.replace(pathname + search + location.hash);
   }
 
@@ -282,13 +296,18 @@
     if (location.hash) app.contentWindow.location.replace(app.getAttribute("src") + location.hash);
   }
 
+  // Returns the app's last path in this tab; null without one.
+  function lastPath() {
+    const path = sessionStorage.getItem(LAST_PATH);
+    return path?.startsWith("/") && !path.startsWith("//") && !path.startsWith(said.prefix) ? path : null;
+  }
+
   // Shows the app's last page again after a reload. The sidecar ignores the path in the address if another site led here.
   function resume() {
     const [navigation] = performance.getEntriesByType("navigation");
-    const path = sessionStorage.getItem(LAST_PATH);
-    const isLocal = path?.startsWith("/") && !path.startsWith("//") && !path.startsWith(said.prefix);
+    const path = lastPath();
     const isRepeated = ["reload", "back_forward"].includes(navigation?.type);
-    if (isRepeated && isLocal && app.getAttribute("src") !== path) app.src = path;
+    if (isRepeated && path && app.getAttribute("src") !== path) app.src = path;
   }
 
   // Stores the app's path in the address, so that a bookmark leads to the same page of the app, and for a reload.
@@ -313,8 +332,60 @@
     poll();
   }
 
+  const noteTarget = (event) => (target = event.destination.url);
+
+  // Notes where the links of the app's page lead: a violation of the policy names only the site.
+  function watchLinks() {
+    try {
+      app.contentWindow.navigation?.addEventListener("navigate", noteTarget);
+    } catch {
+      // A page of another origin, such as an error page of the browser.
+    }
+  }
+
+  // Explains that a page of another site is not shown in the frame, with a link that opens it in a tab.
+  function showOtherSite(address) {
+    const url = new URL(address);
+    // A page of the app that redirects to the other site: the tab must begin there.
+    const isRedirect = url.origin === location.origin;
+    const link = Object.assign(document.createElement("a"), {
+      href: url.href, target: "_blank", rel: "noopener noreferrer", dir: "ltr", textContent: isRedirect ? url.pathname : url.host,
+    });
+    link.addEventListener("click", () => {
+      if (isRedirect) allowAlone(url);
+      part("other-site").hidden = true;
+    });
+    // The text changes while its element is shown: only then a screen reader announces it.
+    part("other-site").hidden = false;
+    const [before, after] = part("other-site").dataset.text.split("{link}");
+    part("other-site").querySelector("p").replaceChildren(before, link, after);
+  }
+
+  // Leads the frame from the browser's error page back to the app. Without a click or a key of the reader, the app itself led
+  // to the other site, and would do so again.
+  function returnToApp() {
+    const isEarly = Date.now() - returnedAt < RETURN;
+    if (!isAstray || isEarly || appPath() !== null || !navigator.userActivation?.isActive) return;
+    isAstray = false;
+    isReturning = true;
+    returnedAt = Date.now();
+    app.contentWindow.location.replace(lastPath() ?? said.start);
+  }
+
+  // The note about another site goes when the app shows another page than the one that had the link.
+  function arrive() {
+    watchLinks();
+    if (appPath() === null) return returnToApp();
+    if (app.contentDocument === leaving) return;
+    if (!isReturning) part("other-site").hidden = true;
+    leaving = null;
+    isAstray = false;
+    isReturning = false;
+  }
+
   function tick() {
     watchPopup();
+    returnToApp();
     follow();
     show();
     listen();
@@ -380,6 +451,7 @@
   function onLoad() {
     if ([document.body, app].includes(document.activeElement)) app.focus();
     if (isOpenedByApp()) letAppClose();
+    arrive();
     follow();
     show();
   }
@@ -393,6 +465,20 @@
       return false;
     }
   }
+
+  // The policy of this page allows only pages of the workshop's origin in the frame.
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+    if (effectiveDirective !== "frame-src" || !/^https?:/.test(blockedURI)) return;
+    const isSite = target && new URL(target).origin === new URL(blockedURI).origin;
+    showOtherSite(isSite ? target : blockedURI);
+    leaving = app.contentDocument;
+    isAstray = true;
+    returnToApp();
+  });
+  part("other-site").querySelector("button").addEventListener("click", () => {
+    part("other-site").hidden = true;
+    app.focus();
+  });
 
   app.addEventListener("load", onLoad);
   if (!location.hash) addEventListener("load", closeAfterDownload);

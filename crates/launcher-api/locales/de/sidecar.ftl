@@ -19,6 +19,7 @@ app-answered = Die App hat mit { $status } geantwortet.
 app-refuses = Die App akzeptiert die Adresse dieses Workshops nicht.
 app-asks = Die App verlangt ein Passwort.
 app-needs = In der Vorlage fehlt: { $line }
+other-site = Eine Seite einer anderen Website öffnet sich nur in einem eigenen Tab: { $link }
 stopped = Dieser Workshop wurde gestoppt
     .text = Seine Seite zeigt den Grund, und wo Ihre Dateien sind.
 its-page = Seite des Workshops öffnen

@@ -38,6 +38,8 @@ app-refuses = The app does not accept the address of this workshop.
 app-asks = The app asks for a password.
 # Sentence after these notes. $line is the missing setting of the template, such as --auth=none.
 app-needs = The template needs: { $line }
+# Note in the bar: the app led to a page of another site, which the frame does not show. $link is a link with the name of the site.
+other-site = A page of another site opens only in a tab of its own: { $link }
 # Cover over the app of a workshop that has stopped, if the launcher gives no reason.
 stopped = This workshop has stopped
     .text = Its page shows the reason, and where your files are.

@@ -19,6 +19,7 @@ app-answered = La aplicación respondió { $status }.
 app-refuses = La aplicación no acepta la dirección de este taller.
 app-asks = La aplicación pide una contraseña.
 app-needs = A la plantilla le falta: { $line }
+other-site = Una página de otro sitio solo se abre en una pestaña propia: { $link }
 stopped = Este taller se ha detenido
     .text = Su página muestra el motivo y dónde están sus archivos.
 its-page = Abrir su página

@@ -19,6 +19,7 @@ app-answered = L’application a répondu { $status }.
 app-refuses = L’application n’accepte pas l’adresse de cet atelier.
 app-asks = L’application demande un mot de passe.
 app-needs = Il manque au modèle : { $line }
+other-site = Une page d’un autre site ne s’ouvre que dans son propre onglet : { $link }
 stopped = Cet atelier s’est arrêté
     .text = Sa page indique la raison et l’emplacement de vos fichiers.
 its-page = Ouvrir sa page

@@ -19,6 +19,7 @@ app-answered = 应用返回了 { $status }。
 app-refuses = 应用不接受此实验环境的地址。
 app-asks = 应用要求输入密码。
 app-needs = 模板需要：{ $line }
+other-site = 其他网站的页面只能在单独的标签页中打开：{ $link }
 stopped = 此实验环境已停止
     .text = 其页面会显示原因以及您的文件所在位置。
 its-page = 打开其页面

@@ -47,7 +47,7 @@ impl Page<'_> {
         let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
         let (style, script, ends, links) =
             (url("frame.css", &style(self.brand)), SCRIPT.url(), self.ends(texts), self.links(texts));
-        let (answer_script, answer) = (ANSWER.url(), answer(texts));
+        let (answer_script, answer, other_site) = (ANSWER.url(), answer(texts), other_site(texts));
         let [class_script, class] = self.class(texts);
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
@@ -72,7 +72,7 @@ impl Page<'_> {
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
              <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n\
-             <p id=\"material\">{trouble}</p>\n{class}{answer}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             <p id=\"material\">{trouble}</p>\n{class}{answer}{other_site}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
              <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
              <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\
@@ -144,6 +144,15 @@ fn answer(texts: &Texts) -> String {
     format!(
         "<p id=\"answer\" role=\"status\" data-answered=\"{app_answered}\" data-refuses=\"{app_refuses}\" \
          data-asks=\"{app_asks}\" data-line=\"{app_needs}\"></p>\n"
+    )
+}
+
+/// Returns the note about a page of another site, which the script of the frame page fills.
+fn other_site(texts: &Texts) -> String {
+    let Texts { other_site, dismiss_message, .. } = texts;
+    format!(
+        "<div id=\"other-site\" hidden data-text=\"{other_site}\">\n<p role=\"status\"></p>\n\
+         <button type=\"button\">{dismiss_message}</button>\n</div>\n"
     )
 }
 
