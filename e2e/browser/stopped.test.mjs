@@ -86,6 +86,21 @@ test("frame page tells what happens to the workshop", async (t) => {
     await tab.close();
   });
 
+  await t.test("cover has the launcher's reason also if another program answers at the address, as on a cluster", async () => {
+    const { name, url } = await runWorkshop(launcher, template, ALICE);
+    const tab = await context.newPage();
+    const notice = { status: 403, contentType: "text/html", body: "<!doctype html><h1>No workshop of yours here now</h1>" };
+    await tab.route("**/_launcher/status", (route) => route.fulfill(notice));
+    await tab.goto(url);
+    await tab.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await end(launcher, name, ADMIN);
+    await title(tab, "No workshop here now").waitFor();
+    await cover(tab).getByText(`An admin ended “${NAME}”.`).waitFor();
+    await cover(tab).getByText(/^It ended at .*\d:\d\d/).waitFor();
+    await cover(tab).getByRole("link", { name: "Launch again" }).waitFor();
+    await tab.close();
+  });
+
   await t.test("bar reports a crash, and a failure covers the app with its reason", async () => {
     const { url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url);

@@ -20,6 +20,8 @@
   // Maximum time of the skeleton, in milliseconds: after the app's page has loaded, and in total.
   const PAINT = 3_000;
   const LOAD = 20_000;
+  // States of a workshop that answers, or will.
+  const LIVE = ["queued", "starting", "running"];
   // Key of the app's last path in the storage of this tab.
   const LAST_PATH = "launcher-frame-path";
   // Key of the number of times that this page was opened in this tab in a row, and the time of the last one.
@@ -103,7 +105,7 @@
     const element = part("cover");
     if (reason) {
       // A workshop that starts again keeps its page: a reload would lose unsaved changes.
-      isReplaced = !["queued", "starting", "running"].includes(reason.state);
+      isReplaced = !LIVE.includes(reason.state);
       setText(part("cover-title"), reason.title);
       const times = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
       const paragraphs = reason.paragraphs.map(({ text, time }) =>
@@ -171,12 +173,22 @@
     show();
   }
 
-  // Takes over an answer that is no status. The launcher answers the owner of a workshop that does not run with the reason.
+  const isJson = (answer) => (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
+
+  // Returns the launcher's answer about the workshop; null if the proxy in front does not lead there.
+  async function askLauncher() {
+    if (!said.stopped) return null;
+    const answer = await fetch(said.stopped, { redirect: "manual", cache: "no-store" });
+    return answer.ok && isJson(answer) ? answer.json() : null;
+  }
+
+  // Takes over an answer that is no status. On one machine, it is the launcher's reason to the owner of a workshop that does not
+  // run. On a cluster, the launcher gives the reason at a path of its own.
   async function refuse(answer) {
     refusals += 1;
-    const media = answer.headers.get("Content-Type") ?? "";
-    if (media.startsWith("application/json")) cover(await answer.json());
-    else if (refusals >= REFUSALS) cover();
+    if (isJson(answer)) return cover(await answer.json());
+    const reason = await askLauncher().catch(() => null);
+    if (refusals >= REFUSALS || (reason && !LIVE.includes(reason.state))) cover(reason);
   }
 
   async function poll() {

@@ -52,11 +52,10 @@ impl Frame {
         self.expiry.note_ready(self.clock.now());
     }
 
-    /// Returns the path of this origin below which the launcher answers about the class, with a slash at its end. `None` for a
-    /// workshop without a class.
+    /// Returns the path of this origin below which the launcher answers about the workshop and its class, with a slash at its
+    /// end. `None` without the URL of the launcher.
     fn class_path(&self) -> Option<String> {
-        let page = self.workshop_page.as_ref().filter(|_| self.in_class)?;
-        let name = page.url().rsplit('/').next().unwrap_or_default();
+        let name = self.workshop_page.as_ref()?.url().rsplit('/').next().unwrap_or_default();
         Some(format!("{CLASS}{name}/"))
     }
 

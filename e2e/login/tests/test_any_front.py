@@ -127,6 +127,9 @@ def test_owner_raises_hand_at_the_host_of_the_workshop_and_others_do_not(chain, 
             assert status == expected or lines and status == 400, (status, body)
     assert bob.request("DELETE", f"https://{host}{hand}", JSON).status == 204
     assert chain.api(bob, "DELETE", f"/instances/{name}")[0] == 202
+    stopped = f"https://{host}/_launcher/class/{name}/stopped"
+    assert json.loads(bob.request("GET", stopped, JSON).body)["state"] in ("terminating", "terminated")
+    assert alice.request("GET", stopped, JSON).status == 404
 
 
 def test_request_to_foreign_or_unknown_host_is_refused(alice):

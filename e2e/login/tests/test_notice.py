@@ -63,6 +63,15 @@ def test_answer_is_page_in_the_users_language_with_link_to_launcher(bob, address
     assert '<html lang="ar" dir="rtl">' in answer.body and f'<a href="{LAUNCHER}/" target="_top">' in answer.body
 
 
+def test_only_owner_learns_from_the_launcher_why_workshop_does_not_run(bob, addresses):
+    def stopped(kind):
+        name = urllib.parse.urlsplit(addresses[kind]).hostname.split(".")[0]
+        return bob.request("GET", urllib.parse.urljoin(addresses[kind], f"/_launcher/class/{name}/stopped"), JSON)
+
+    assert json.loads(stopped("ended").body)["state"] in ("terminating", "terminated")
+    assert [stopped(kind).status for kind in ("another user's", "unknown")] == [404, 404]
+
+
 def without_random_values(location):
     """Returns (redirect to the provider without its random values, URL to return to after the login)."""
     parts = urllib.parse.urlsplit(location)

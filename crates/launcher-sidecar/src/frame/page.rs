@@ -36,8 +36,9 @@ pub(super) struct Page<'a> {
     pub(super) brand: &'a Brand,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
-    /// Path below which the launcher answers about the class; `None` for a workshop without a class.
+    /// Path below which the launcher answers about the workshop and its class.
     pub(super) class_path: Option<String>,
+    pub(super) in_class: bool,
 }
 
 impl Page<'_> {
@@ -50,6 +51,7 @@ impl Page<'_> {
         let (answer_script, answer, other_site) = (ANSWER.url(), answer(texts), other_site(texts));
         let [class_script, class] = self.class(texts);
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
+        let stopped = self.class_path.as_ref().map(|path| format!("{path}stopped")).unwrap_or_default();
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
         let title = if course.is_empty() { workshop } else { &*course };
@@ -65,7 +67,7 @@ impl Page<'_> {
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n{class_script}</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
-             data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
+             data-events=\"{EVENTS}\" data-stopped=\"{stopped}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
              data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
@@ -92,7 +94,7 @@ impl Page<'_> {
     /// Returns the script of the hand and of the messages of a class, and their elements in the bar, which the script fills.
     /// Empty without a class.
     fn class(&self, texts: &Texts) -> [String; 2] {
-        let Some(path) = &self.class_path else { return Default::default() };
+        let Some(path) = self.class_path.as_ref().filter(|_| self.in_class) else { return Default::default() };
         let Texts { raise_hand, lower_hand, hand_raised, help_comes, hand_failed, .. } = texts;
         let Texts { class_message, dismiss_message, .. } = texts;
         [

@@ -213,6 +213,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
                 brand: &frame.brand,
                 expiry: frame.expiry.read().await,
                 class_path: frame.class_path(),
+                in_class: frame.in_class,
             };
             Answer { media: "text/html", cache: "no-store", policy: POLICY, body: page.html() }
         }
