@@ -102,16 +102,19 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         };
         let &Admitted { is_head, wants_html, language, keep_alive, .. } = admitted;
         let keep_alive = keep_alive && !unread && reason.is_understood();
-        self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await
+        self.refuse(Refused { reason, is_head, wants_html, language, label: None, keep_alive }).await
     }
 
     /// Counts a refused request, and sends its error response.
     async fn refuse(&mut self, refused: Refused) -> ExchangeOutcome {
         self.state.metrics.count(refused.reason.outcome());
-        let launcher = self.state.frame.launcher();
+        let frame = &self.state.frame;
+        let launcher = frame.launcher();
+        let page = refused.label.as_ref().and_then(|label| frame.workshop_page.as_ref()?.url_at(label));
         let format = ResponseFormat {
             html: refused.wants_html,
             language: refused.language,
+            workshop_page: page.as_deref(),
             launcher: launcher.as_deref(),
             head_only: refused.is_head,
             close: !refused.keep_alive,
@@ -126,7 +129,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         if *resource == Resource::Events && !is_head {
             let Ok(_permit) = self.state.streams.try_acquire() else {
                 let reason = Reason::TooManyStreams;
-                return self.refuse(Refused { reason, is_head, wants_html, language, keep_alive }).await;
+                return self.refuse(Refused { reason, is_head, wants_html, language, label: None, keep_alive }).await;
             };
             self.state.metrics.count(Outcome::Served);
             // Box the future, so that other connections do not need memory for its state.

@@ -70,13 +70,15 @@ impl From<httparse::Error> for ResponseError {
 }
 
 /// A request that the sidecar answers with an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) reason: Reason,
     pub(crate) is_head: bool,
     pub(crate) wants_html: bool,
     /// The client's preferred language.
     pub(crate) language: Language,
+    /// First label of the requested host, for a link to the page of the workshop with this name.
+    pub(crate) label: Option<Box<str>>,
     /// True if the connection can stay open: the end of the request is known, and no part of its body is unread.
     pub(crate) keep_alive: bool,
 }
@@ -85,7 +87,14 @@ impl Refused {
     /// Refuses a request whose head cannot be parsed. The connection must close, because the end of the request is
     /// unknown.
     pub(crate) fn unread(reason: Reason) -> Self {
-        Self { reason, is_head: false, wants_html: false, language: Language::default(), keep_alive: false }
+        Self {
+            reason,
+            is_head: false,
+            wants_html: false,
+            language: Language::default(),
+            label: None,
+            keep_alive: false,
+        }
     }
 }
 
@@ -107,6 +116,11 @@ impl Reason {
                 | Self::UnknownResource
                 | Self::TooManyStreams
         )
+    }
+
+    /// Returns true if the sidecar does not know the caller as the owner.
+    pub(crate) fn is_about_caller(self) -> bool {
+        matches!(self, Self::NoIdentity | Self::NotTheOwner)
     }
 
     /// Returns the outcome under which the metrics count a request that is refused for this reason.
@@ -205,6 +219,8 @@ pub(crate) struct ResponseFormat<'a> {
     pub(crate) html: bool,
     /// The client's preferred language. A line of text is always English.
     pub(crate) language: Language,
+    /// URL of the launcher's page of the workshop that the host names, for a link.
+    pub(crate) workshop_page: Option<&'a str>,
     /// URL of the launcher, for a link.
     pub(crate) launcher: Option<&'a str>,
     /// True if the request is a HEAD request, whose response has no body.
@@ -248,11 +264,12 @@ pub(crate) fn write_error_response(reason: Reason, format: ResponseFormat<'_>, o
 /// also after a change of the brand.
 fn page(answer: &Answer, broken: Option<&str>, reason: Reason, format: ResponseFormat<'_>) -> String {
     let texts: Vec<&str> = [Some(&*answer.text), broken].into_iter().flatten().collect();
+    let page = format.workshop_page.map(|url| (answer.language.texts().its_page, url));
     let notice = Notice {
         language: answer.language,
         title: answer.title,
         texts: &texts,
-        links: &[],
+        links: page.as_slice(),
         launcher: format.launcher,
         brand: None,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),

@@ -60,6 +60,7 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
         is_head,
         wants_html: summary.wants_html,
         language,
+        label: reason.is_about_caller().then(|| summary.workshop_label()).flatten(),
         keep_alive: keep_alive && framing == Ok(Framing::Empty) && reason.is_understood(),
     };
     check_owner(rules, request.headers).map_err(refuse)?;

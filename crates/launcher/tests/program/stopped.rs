@@ -123,6 +123,7 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
     assert_eq!(told["state"], "failed");
     assert!(told.to_string().contains("It ended with status 3."), "{told}");
 
+    let never = format!("{}abcdefghij", &name[..name.len() - 10]);
     let anonymous = String::new();
     let others = [
         anonymous,
@@ -134,15 +135,22 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
             [("/", "text/html"), ("/_launcher/status", "application/json"), ("/_launcher/frame", "*/*")]
         {
             let lines = format!("{who}Accept: {accept}\r\nAccept-Language: fr\r\n");
-            let missing = visit(&serving, "maps-abcdefghij", path, &lines);
+            // The answer depends on the name alone. All names have the same length.
+            let at = |name: &str| visit(&serving, name, path, &lines).replace(name, "NAME");
+            let missing = at(&never);
             assert!(missing.starts_with("HTTP/1.1 403 "), "{missing}");
+            assert_eq!(
+                missing.contains(&format!("{origin}/instances/NAME")),
+                accept != "application/json",
+                "{missing}"
+            );
             for stopped in [&name, &failed] {
-                assert_eq!(visit(&serving, stopped, path, &lines), missing, "{who} {path}");
+                assert_eq!(at(stopped), missing, "{who} {path}");
             }
         }
     }
     for who in ["bob@example.org", ADMIN] {
-        for name in ["maps-abcdefghij", &name, &failed] {
+        for name in [&never, &name, &failed] {
             let answer = visit(&serving, name, &of_launcher(name), &format!("X-Auth-Request-Email: {who}\r\n"));
             assert!(answer.starts_with("HTTP/1.1 404 ") && !answer.contains("graphs"), "{who}: {answer}");
         }
