@@ -14,7 +14,7 @@ use unic_langid::{CharacterDirection, LanguageIdentifier};
 type Failure = Box<dyn Error>;
 
 /// Values that the pages insert into texts.
-const VALUES: [&str; 5] = ["left", "line", "status", "time", "who"];
+const VALUES: [&str; 6] = ["left", "line", "link", "status", "time", "who"];
 
 /// One folder for each language. The name of the folder is the code of the language.
 const LOCALES: &str = "../launcher-api/locales";

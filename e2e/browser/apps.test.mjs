@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
-import { runCell } from "./lab.mjs";
+import { notebookButton, runCell } from "./lab.mjs";
 import { greet, launchPreset, useTerminal, useVsCode } from "./presets.mjs";
 import { certificate, startProxy } from "./proxy.mjs";
 import { ROOT, freePort, openPage, screenshot, startBrowser, startLauncher } from "./support.mjs";
@@ -20,9 +20,12 @@ async function useMarimo(page) {
   await greet(page, (app) => app.locator("marimo-text input"));
 }
 
-/** Presets: name of the card, path of the app's file in place of the preset's, and use of the app. */
+/**
+ * Presets: name of the card, path of the app's file in place of the preset's, use of the app, and a part of the app that is there as
+ * soon as the app is usable.
+ */
 const PRESETS = [
-  { card: "JupyterLab", use: runCell },
+  { card: "JupyterLab", use: runCell, firstPart: notebookButton },
   { card: "VS Code", use: useVsCode },
   { card: "marimo", added: "marimo/app.py", use: useMarimo },
   { card: "Streamlit", file: "streamlit/app.py", use: greet },
@@ -59,7 +62,7 @@ test("apps of the presets work over HTTPS under the workshop's own host", { conc
   // Without the second switch, VS Code gets no service worker.
   const browser = await startBrowser(t, ["--host-resolver-rules=MAP *.test 127.0.0.1", "--ignore-certificate-errors"]);
 
-  const started = PRESETS.map(({ card, file, added, use }) =>
+  const started = PRESETS.map(({ card, file, added, use, firstPart }) =>
     t.test(card, async (t) => {
       const { page } = await openPage(t, browser, { ignoreHTTPSErrors: true });
       const change = async () => {
@@ -70,7 +73,11 @@ test("apps of the presets work over HTTPS under the workshop's own host", { conc
         if (added) await command.fill(`${text} ${join(files, added)}`);
         if (file) assert.notEqual(await command.inputValue(), text, "expected the name of a file in the command");
       };
-      await launchPreset(page, `https://launcher.test:${port}`, DOMAIN, card, { change });
+      const clicked = await launchPreset(page, `https://launcher.test:${port}`, DOMAIN, card, { change });
+      if (firstPart) {
+        await firstPart(page.frameLocator("#app")).waitFor();
+        t.diagnostic(`from the click to the usable ${card}, with all other apps beside it: ${Date.now() - clicked} ms`);
+      }
       await use(page).finally(() => screenshot(page, `apps-${card}`));
     }),
   );

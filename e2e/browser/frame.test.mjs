@@ -21,7 +21,9 @@ test("frame page shows the app below a bar", async (t) => {
   const browser = await startBrowser(t);
   // The first warning is shown ten minutes before the end.
   const times = { lifetime_seconds: 605, extension_seconds: 900, max_lifetime_seconds: 7200 };
-  const template = await createTemplate(launcher, "Long", { ...appWith(PAGES), ...times });
+  const elsewhere = `${await startSlide(t, launcher.url, "Launcher")}notes?page=2`;
+  const out = { status: 302, html: "", headers: { Location: elsewhere } };
+  const template = await createTemplate(launcher, "Long", { ...appWith({ ...PAGES, "/out": out }), ...times });
   const { context, page: tab } = await openPage(t, browser, { email: ALICE });
   const { name, url } = await runWorkshop(launcher, template, ALICE);
   const complaints = [];
@@ -55,6 +57,41 @@ test("frame page shows the app below a bar", async (t) => {
     await tab.waitForURL(/\/_launcher\/frame\?path=\/next%3Fa%3D1$/);
     await tab.reload();
     await waitFor("the title of the app", async () => (await tab.title()).endsWith("App /next?a=1"));
+  });
+
+  /** Clicks the link in the note about another site, and waits for its page in a tab of its own. */
+  async function openOther(from, name) {
+    const note = from.getByRole("status").filter({ hasText: /^A page of another site opens only in a tab of its own: / });
+    const link = note.getByRole("link", { name, exact: true });
+    await link.waitFor();
+    await screenshot(from, "frame-other-site");
+    const [other] = await Promise.all([context.waitForEvent("page"), link.click()]);
+    await other.waitForURL(elsewhere);
+    assert.deepEqual(await other.evaluate(() => [window.opener, document.referrer]), [null, ""]);
+    await other.close();
+    await note.waitFor({ state: "hidden" });
+  }
+
+  await t.test("link to another site opens in a tab, and the frame returns to the page with the link", async () => {
+    const inside = tab.frameLocator("#app");
+    const added = inside.getByRole("link", { name: "Elsewhere" });
+    await inside.locator("body").evaluate((body, href) => {
+      body.append(Object.assign(document.createElement("a"), { href, textContent: "Elsewhere" }));
+    }, elsewhere);
+    await added.click();
+    await added.waitFor({ state: "detached" });
+    await inside.getByRole("link", { name: "Next" }).waitFor();
+    assert.equal(new URL(tab.frames()[1].url()).pathname, "/next");
+    await openOther(tab, new URL(elsewhere).host);
+  });
+
+  await t.test("page that redirects to another site opens in a tab, without an endless loop", async () => {
+    const led = await context.newPage();
+    await led.goto(`${new URL(url).origin}/_launcher/frame?path=/out`);
+    await openOther(led, "/out");
+    const seen = await led.evaluate(async () => (await fetch("/requests")).json());
+    assert.equal(seen.filter((path) => path === "/out").length, 2);
+    await led.close();
   });
 
   await t.test("bar warns ten minutes before the end", async () => {

@@ -6,16 +6,21 @@ const frame = (page) => page.frameLocator("#app");
 
 /**
  * Chooses the card of a preset on the page of a new template, and launches the template. `change(page)` completes the form, and
- * `enter(page)` logs in at the workshop. Waits for the frame page of the workshop, below this domain.
+ * `enter(page)` logs in at the workshop. Waits for the frame page of the workshop, below this domain. Returns the time of the
+ * click that launched it.
  */
 export async function launchPreset(page, launcher, domain, card, { change = () => {}, enter = () => {} }) {
   await page.goto(`${launcher}/admin/templates/new`);
   await page.getByRole("link", { name: card, exact: true }).click();
   await change(page);
   await page.getByRole("button", { name: "Save and try" }).click();
-  await page.getByRole("button", { name: "Launch", exact: true }).click();
+  const launch = page.getByRole("button", { name: "Launch", exact: true });
+  await launch.waitFor();
+  const clicked = Date.now();
+  await launch.click();
   await enter(page);
   await page.waitForURL((url) => url.hostname.endsWith(domain) && url.pathname === "/_launcher/frame", { waitUntil: "commit" });
+  return clicked;
 }
 
 /** Types a name, and waits for the greeting that the app computes from it. */

@@ -43,13 +43,17 @@ test("frame page tells what happens to the workshop", async (t) => {
     await cover(page).getByText(`You ended “${NAME}”.`).waitFor();
   });
 
-  await t.test("an admin's end covers the app, which takes no input any more", async () => {
+  await t.test("an admin's end covers the app, which takes no input any more", async (t) => {
     const { name, url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url);
     const field = page.frameLocator("#app").locator("textarea");
     await field.fill("work");
+    const ended = Date.now();
     await end(launcher, name, ADMIN);
+    await cover(page).waitFor();
+    t.diagnostic(`from the end to the covered app: ${Date.now() - ended} ms`);
     await title(page, "No workshop here now").waitFor();
+    t.diagnostic(`from the end to the reason: ${Date.now() - ended} ms`);
     await cover(page).getByText(`An admin ended “${NAME}”.`).waitFor();
     await cover(page).getByText("The files of this workshop are deleted.").waitFor();
     await cover(page).getByText(/^It ended at .*\d:\d\d/).waitFor();
@@ -86,13 +90,30 @@ test("frame page tells what happens to the workshop", async (t) => {
     await tab.close();
   });
 
-  await t.test("bar reports a crash, and a failure covers the app with its reason", async () => {
+  await t.test("cover has the launcher's reason also if another program answers at the address, as on a cluster", async () => {
+    const { name, url } = await runWorkshop(launcher, template, ALICE);
+    const tab = await context.newPage();
+    const notice = { status: 403, contentType: "text/html", body: "<!doctype html><h1>No workshop of yours here now</h1>" };
+    await tab.route("**/_launcher/status", (route) => route.fulfill(notice));
+    await tab.goto(url);
+    await tab.frameLocator("#app").getByRole("heading", { name: "App" }).waitFor();
+    await end(launcher, name, ADMIN);
+    await title(tab, "No workshop here now").waitFor();
+    await cover(tab).getByText(`An admin ended “${NAME}”.`).waitFor();
+    await cover(tab).getByText(/^It ended at .*\d:\d\d/).waitFor();
+    await cover(tab).getByRole("link", { name: "Launch again" }).waitFor();
+    await tab.close();
+  });
+
+  await t.test("bar reports a crash, and a failure covers the app with its reason", async (t) => {
     const { url } = await runWorkshop(launcher, template, ALICE);
     await page.goto(url);
     const crash = () => page.evaluate(() => fetch("/crash").catch(() => {}));
+    const crashed = Date.now();
     await crash();
     const text = "The app crashed and was started again. Saved files are still there. Reload this page.";
     await page.locator("#warning", { hasText: text }).waitFor();
+    t.diagnostic(`from the crash to the warning: ${Date.now() - crashed} ms`);
     await page.getByRole("alert").filter({ hasText: text }).waitFor({ state: "attached" });
     await screenshot(page, "frame-crash");
     await waitFor("the app", () => page.evaluate(async () => (await fetch("/").catch(() => ({ ok: false }))).ok));

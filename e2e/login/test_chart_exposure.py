@@ -123,7 +123,9 @@ def test_pod_of_notice_has_no_secret_and_connects_to_nothing(name):
     pod, container = found.pods["notice"], found.containers["notice"]
     assert (container["image"], container["args"]) == ("registry.example.org/sidecar:0.1.0", ["notice"])
     own = [one for one in container["env"] if not one["name"].startswith("EXTRA")]
-    assert own == [{"name": "SERVICE_PUBLIC_URL", "value": found.env("launcher")["SERVICE_PUBLIC_URL"]}]
+    operator = found.env("operator")
+    names = [name for name in ("SERVICE_PUBLIC_URL", "SERVICE_WORKSHOP_NAME_SUFFIX") if name in operator]
+    assert own == [{"name": name, "value": operator[name]} for name in names]
     assert not [one for one in pod.get("volumes", []) if "configMap" not in one] and pod["automountServiceAccountToken"] is False
     policy = found.named("NetworkPolicy")[NOTICE]["spec"]
     assert (policy["policyTypes"], policy["egress"]) == (["Ingress", "Egress"], [])

@@ -190,9 +190,11 @@ def test_notices_are_the_committed_ones_with_address_and_name_of_the_launcher():
     plain, named = ("https://launcher.example.org/", None), ("https://launcher.example.org:8443/", "Labor für &#34;Statistik&#34;")
     for name, (address, brand) in {"any": plain, "full": named}.items():
         served = {file: text for file, text in render(name).data(f"{RELEASE}-front").items() if file.endswith(".html")}
-        expected = {file: text.replace("LAUNCHER_URL", address) for file, text in committed.items()}
+        values = {"LAUNCHER_URL": address, "WORKSHOP_NAME": '<!--# echo var="front_workshop" -->'}
+        expected = {file: re.sub("|".join(values), lambda found: values[found[0]], text) for file, text in committed.items()}
         if brand:
-            expected = {file: re.sub('_top">[^<]*<', f'_top">{brand}<', text) for file, text in expected.items()}
+            link = f'href="{address}" target="_top">'
+            expected = {file: re.sub(f"{link}[^<]*<", f"{link}{brand}<", text) for file, text in expected.items()}
         assert {file: text.split() for file, text in served.items()} == {file: text.split() for file, text in expected.items()}
 
 

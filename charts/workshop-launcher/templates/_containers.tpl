@@ -180,6 +180,9 @@ configMap, secret and key. */}}
 
 {{- define "launcher.env.notice" -}}
 - {name: SERVICE_PUBLIC_URL, value: {{ include "launcher.publicURL" . | quote }}}
+{{- with .Values.workshops.nameSuffix }}
+- {name: SERVICE_WORKSHOP_NAME_SUFFIX, value: {{ . | quote }}}
+{{- end }}
 {{- end }}
 
 {{- define "launcher.mounts.notice" -}}

@@ -306,6 +306,8 @@ http {
     }
     location /.front/notices/ {
       internal;
+      # The notices contain the name of the workshop, from the host. server_name limits its characters.
+      ssi on;
       alias /etc/workshop-launcher/;
       charset utf-8;
       add_header Refresh $front_again always;

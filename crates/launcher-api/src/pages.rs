@@ -133,6 +133,7 @@ pub(crate) const ROUTES: &[Route] = &[
     ("PUT", "/_launcher/class/{k8s_name}/hand", || put(bar::raise)),
     ("DELETE", "/_launcher/class/{k8s_name}/hand", || delete(bar::lower)),
     ("PUT", "/_launcher/class/{k8s_name}/use", || put(bar::note_use)),
+    ("GET", "/_launcher/class/{k8s_name}/stopped", || get(bar::stopped)),
     ("POST", "/language", || post(languages::choose)),
     ("GET", "/guide/students", || get(guide::students)),
     ("GET", "/guide/teachers", || get(classes::guide::show)),

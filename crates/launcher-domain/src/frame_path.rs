@@ -11,7 +11,7 @@ pub const STATUS: &str = "/_launcher/status";
 /// Path of the event stream with the status.
 pub const EVENTS: &str = "/_launcher/events";
 /// Prefix of the paths at which the launcher answers, not the sidecar: `NAME/news`, `NAME/events` and `NAME/hand` for the class
-/// of the workshop with this name.
+/// of the workshop with this name, and `NAME/stopped` for the workshop itself.
 pub const CLASS: &str = "/_launcher/class/";
 /// Path of the frame page's service worker.
 pub const WORKER: &str = "/_launcher/worker.js";

@@ -20,6 +20,8 @@
   // Maximum time of the skeleton, in milliseconds: after the app's page has loaded, and in total.
   const PAINT = 3_000;
   const LOAD = 20_000;
+  // States of a workshop that answers, or will.
+  const LIVE = ["queued", "starting", "running"];
   // Key of the app's last path in the storage of this tab.
   const LAST_PATH = "launcher-frame-path";
   // Key of the number of times that this page was opened in this tab in a row, and the time of the last one.
@@ -30,6 +32,8 @@
   const IN_A_ROW = 10_000;
   const LOOP = 4;
   const RETRIED_START = 8;
+  // Minimum time between two returns of the frame from another site, in milliseconds.
+  const RETURN = 2_000;
   // Time in which the sidecar shows a page of the app without the bar, in seconds.
   const PLAIN = 10;
   // Time in which the status may still show the expiry before an extension, in milliseconds. On a cluster, the kubelet
@@ -61,6 +65,13 @@
   let popup = null;
   let note = "";
   let crash = null;
+  // Address of the frame's last navigation that a page of the app began.
+  let target = null;
+  // Page of the app that leads to another site, until the next page. True until the frame is led back, and on the way back.
+  let leaving = null;
+  let isAstray = false;
+  let isReturning = false;
+  let returnedAt = -Infinity;
   // Time of the last crash in the first status after this page was loaded: null for none, undefined before that status.
   let knownCrash;
 
@@ -94,7 +105,7 @@
     const element = part("cover");
     if (reason) {
       // A workshop that starts again keeps its page: a reload would lose unsaved changes.
-      isReplaced = !["queued", "starting", "running"].includes(reason.state);
+      isReplaced = !LIVE.includes(reason.state);
       setText(part("cover-title"), reason.title);
       const times = new Intl.DateTimeFormat(document.documentElement.lang, { dateStyle: "medium", timeStyle: "short" });
       const paragraphs = reason.paragraphs.map(({ text, time }) =>
@@ -162,12 +173,22 @@
     show();
   }
 
-  // Takes over an answer that is no status. The launcher answers the owner of a workshop that does not run with the reason.
+  const isJson = (answer) => (answer.headers.get("Content-Type") ?? "").startsWith("application/json");
+
+  // Returns the launcher's answer about the workshop; null if the proxy in front does not lead there.
+  async function askLauncher() {
+    if (!said.stopped) return null;
+    const answer = await fetch(said.stopped, { redirect: "manual", cache: "no-store" });
+    return answer.ok && isJson(answer) ? answer.json() : null;
+  }
+
+  // Takes over an answer that is no status. On one machine, it is the launcher's reason to the owner of a workshop that does not
+  // run. On a cluster, the launcher gives the reason at a path of its own.
   async function refuse(answer) {
     refusals += 1;
-    const media = answer.headers.get("Content-Type") ?? "";
-    if (media.startsWith("application/json")) cover(await answer.json());
-    else if (refusals >= REFUSALS) cover();
+    if (isJson(answer)) return cover(await answer.json());
+    const reason = await askLauncher().catch(() => null);
+    if (refusals >= REFUSALS || (reason && !LIVE.includes(reason.state))) cover(reason);
   }
 
   async function poll() {
@@ -269,11 +290,16 @@
     return starts >= LOOP || (starts > 0 && isOpenedByApp() && !window.menubar.visible);
   }
 
-  // Shows the app in place of this page. The sidecar leads each page of the app here, unless the cookie names the page.
+  // Lets the sidecar show this page of the app alone. Otherwise the sidecar leads each page of the app here.
+  function allowAlone({ pathname, search }) {
+    document.cookie = `${said.plain}=${encodeURIComponent(pathname + search)}; Path=/; Max-Age=${PLAIN}; SameSite=Strict`;
+  }
+
+  // Shows the app in place of this page.
   function leave() {
     const { pathname, search } = new URL(app.getAttribute("src"), location.href);
     app.remove();
-    document.cookie = `${said.plain}=${encodeURIComponent(pathname + search)}; Path=/; Max-Age=${PLAIN}; SameSite=Strict`;
+    allowAlone({ pathname, search });
     location.replace(pathname + search + location.hash);
   }
 
@@ -282,13 +308,18 @@
     if (location.hash) app.contentWindow.location.replace(app.getAttribute("src") + location.hash);
   }
 
+  // Returns the app's last path in this tab; null without one.
+  function lastPath() {
+    const path = sessionStorage.getItem(LAST_PATH);
+    return path?.startsWith("/") && !path.startsWith("//") && !path.startsWith(said.prefix) ? path : null;
+  }
+
   // Shows the app's last page again after a reload. The sidecar ignores the path in the address if another site led here.
   function resume() {
     const [navigation] = performance.getEntriesByType("navigation");
-    const path = sessionStorage.getItem(LAST_PATH);
-    const isLocal = path?.startsWith("/") && !path.startsWith("//") && !path.startsWith(said.prefix);
+    const path = lastPath();
     const isRepeated = ["reload", "back_forward"].includes(navigation?.type);
-    if (isRepeated && isLocal && app.getAttribute("src") !== path) app.src = path;
+    if (isRepeated && path && app.getAttribute("src") !== path) app.src = path;
   }
 
   // Stores the app's path in the address, so that a bookmark leads to the same page of the app, and for a reload.
@@ -313,8 +344,60 @@
     poll();
   }
 
+  const noteTarget = (event) => (target = event.destination.url);
+
+  // Notes where the links of the app's page lead: a violation of the policy names only the site.
+  function watchLinks() {
+    try {
+      app.contentWindow.navigation?.addEventListener("navigate", noteTarget);
+    } catch {
+      // A page of another origin, such as an error page of the browser.
+    }
+  }
+
+  // Explains that a page of another site is not shown in the frame, with a link that opens it in a tab.
+  function showOtherSite(address) {
+    const url = new URL(address);
+    // A page of the app that redirects to the other site: the tab must begin there.
+    const isRedirect = url.origin === location.origin;
+    const link = Object.assign(document.createElement("a"), {
+      href: url.href, target: "_blank", rel: "noopener noreferrer", dir: "ltr", textContent: isRedirect ? url.pathname : url.host,
+    });
+    link.addEventListener("click", () => {
+      if (isRedirect) allowAlone(url);
+      part("other-site").hidden = true;
+    });
+    // The text changes while its element is shown: only then a screen reader announces it.
+    part("other-site").hidden = false;
+    const [before, after] = part("other-site").dataset.text.split("{link}");
+    part("other-site").querySelector("p").replaceChildren(before, link, after);
+  }
+
+  // Leads the frame from the browser's error page back to the app. Without a click or a key of the reader, the app itself led
+  // to the other site, and would do so again.
+  function returnToApp() {
+    const isEarly = Date.now() - returnedAt < RETURN;
+    if (!isAstray || isEarly || appPath() !== null || !navigator.userActivation?.isActive) return;
+    isAstray = false;
+    isReturning = true;
+    returnedAt = Date.now();
+    app.contentWindow.location.replace(lastPath() ?? said.start);
+  }
+
+  // The note about another site goes when the app shows another page than the one that had the link.
+  function arrive() {
+    watchLinks();
+    if (appPath() === null) return returnToApp();
+    if (app.contentDocument === leaving) return;
+    if (!isReturning) part("other-site").hidden = true;
+    leaving = null;
+    isAstray = false;
+    isReturning = false;
+  }
+
   function tick() {
     watchPopup();
+    returnToApp();
     follow();
     show();
     listen();
@@ -380,6 +463,7 @@
   function onLoad() {
     if ([document.body, app].includes(document.activeElement)) app.focus();
     if (isOpenedByApp()) letAppClose();
+    arrive();
     follow();
     show();
   }
@@ -393,6 +477,20 @@
       return false;
     }
   }
+
+  // The policy of this page allows only pages of the workshop's origin in the frame.
+  document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
+    if (effectiveDirective !== "frame-src" || !/^https?:/.test(blockedURI)) return;
+    const isSite = target && new URL(target).origin === new URL(blockedURI).origin;
+    showOtherSite(isSite ? target : blockedURI);
+    leaving = app.contentDocument;
+    isAstray = true;
+    returnToApp();
+  });
+  part("other-site").querySelector("button").addEventListener("click", () => {
+    part("other-site").hidden = true;
+    app.focus();
+  });
 
   app.addEventListener("load", onLoad);
   if (!location.hash) addEventListener("load", closeAfterDownload);

@@ -1,5 +1,5 @@
 //! Writes the notices of the chart's front to the folder that the argument names: one file for each notice and
-//! language. The chart replaces `LAUNCHER_URL` by the URL of the launcher.
+//! language. The chart replaces `LAUNCHER_URL` by the URL of the launcher, and `WORKSHOP_NAME` by the name in the host.
 
 use std::path::PathBuf;
 

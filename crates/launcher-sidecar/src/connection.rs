@@ -101,14 +101,16 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
             return outcome;
         };
         let keep_alive = admitted.form.keep_alive && !unread && reason.is_understood();
-        self.refuse(Refused { reason, form: ResponseForm { keep_alive, ..admitted.form } }).await
+        self.refuse(Refused { reason, form: ResponseForm { keep_alive, ..admitted.form }, label: None }).await
     }
 
     /// Counts a refused request, and sends its error response.
     async fn refuse(&mut self, refused: Refused) -> ExchangeOutcome {
         self.state.metrics.count(refused.reason.outcome());
-        let launcher = self.state.frame.launcher();
-        write_error_response(refused, launcher.as_deref(), self.client.write_buffer.space());
+        let frame = &self.state.frame;
+        let launcher = frame.launcher();
+        let page = refused.label.as_ref().and_then(|label| frame.workshop_page.as_ref()?.url_at(label));
+        write_error_response(&refused, page.as_deref(), launcher.as_deref(), self.client.write_buffer.space());
         self.send(refused.form.keep_alive).await
     }
 
@@ -117,7 +119,7 @@ impl<'s, IO: PeerIo> Connection<'s, IO> {
         let SharedState { frame, pool, metrics, streams, .. } = self.state;
         if *resource == Resource::Events && !form.is_head {
             let Ok(_permit) = streams.try_acquire() else {
-                return self.refuse(Refused { reason: Reason::TooManyStreams, form }).await;
+                return self.refuse(Refused { reason: Reason::TooManyStreams, form, label: None }).await;
             };
             metrics.count(Outcome::Served);
             // Box the future, so that other connections do not need memory for its state.

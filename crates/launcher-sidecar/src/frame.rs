@@ -18,6 +18,7 @@ use launcher_domain::brand::Brand;
 use launcher_domain::clock::SystemClock;
 use launcher_domain::frame_path::CLASS;
 use launcher_domain::local_path::LocalPath;
+use launcher_domain::names::is_k8s_name;
 use launcher_domain::{Clock, Crash};
 use launcher_process::follow;
 
@@ -52,11 +53,10 @@ impl Frame {
         self.expiry.note_ready(self.clock.now());
     }
 
-    /// Returns the path of this origin below which the launcher answers about the class, with a slash at its end. `None` for a
-    /// workshop without a class.
+    /// Returns the path of this origin below which the launcher answers about the workshop and its class, with a slash at its
+    /// end. `None` without the URL of the launcher.
     fn class_path(&self) -> Option<String> {
-        let page = self.workshop_page.as_ref().filter(|_| self.in_class)?;
-        let name = page.url().rsplit('/').next().unwrap_or_default();
+        let name = self.workshop_page.as_ref()?.url().rsplit('/').next().unwrap_or_default();
         Some(format!("{CLASS}{name}/"))
     }
 
@@ -210,6 +210,8 @@ pub struct WorkshopPage {
     url: String,
     /// Length of the origin, which is the start of `url`.
     origin: usize,
+    /// Suffix of the names of workshops in hosts, if this is the start page, for addresses without a workshop.
+    name_suffix: Option<String>,
 }
 
 impl WorkshopPage {
@@ -221,7 +223,7 @@ impl WorkshopPage {
         const FORM: &str = "write the URL of a page, as in https://launcher.example.org/instances/intro-abcdefghij";
         let url = text.trim_end_matches('/');
         let origin = origin_length(url).filter(|&length| length < url.len()).ok_or(FORM)?;
-        Ok(Self { url: url.to_owned(), origin })
+        Ok(Self { url: url.to_owned(), origin, name_suffix: None })
     }
 
     /// Parses the URL of the launcher. Returns the launcher's start page, for an address without a workshop.
@@ -232,7 +234,23 @@ impl WorkshopPage {
         const FORM: &str = "write the URL of the launcher without a path, as in https://launcher.example.org";
         let url = launcher.trim_end_matches('/');
         let origin = origin_length(url).filter(|&length| length == url.len()).ok_or(FORM)?;
-        Ok(Self { url: format!("{url}/"), origin })
+        Ok(Self { url: format!("{url}/"), origin, name_suffix: Some(String::new()) })
+    }
+
+    /// Returns the start page, where hosts of workshops have this suffix after the name.
+    pub(crate) fn with_name_suffix(self, suffix: &str) -> Self {
+        Self { name_suffix: Some(suffix.to_owned()), ..self }
+    }
+
+    /// Returns the page of the workshop with a host that begins with this label, which has the form of a name. For an address
+    /// without a workshop it is the same as for the address of a workshop. `None` if the label is no name of a workshop here.
+    pub(crate) fn url_at(&self, label: &str) -> Option<String> {
+        let Some(suffix) = &self.name_suffix else {
+            let rest = label.strip_prefix(self.url.rsplit('/').next()?)?;
+            return (rest.is_empty() || rest.starts_with('-')).then(|| self.url.clone());
+        };
+        let name = label.strip_suffix(suffix.as_str()).filter(|name| is_k8s_name(name))?;
+        Some(format!("{}instances/{name}", self.url))
     }
 
     /// Returns the URL of the page.
@@ -285,6 +303,18 @@ mod tests {
         ] {
             assert!(WorkshopPage::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn notice_leads_to_page_of_the_workshop_that_the_host_names() {
+        let workshop = WorkshopPage::parse("https://h/instances/a-b").unwrap();
+        let any = WorkshopPage::start_page("https://h").unwrap();
+        let suffixed = any.clone().with_name_suffix("-ws");
+        let page = Some("https://h/instances/a-b".to_owned());
+        assert_eq!((workshop.url_at("a-b"), any.url_at("a-b")), (page.clone(), page.clone()));
+        assert_eq!((workshop.url_at("a-b-ws"), suffixed.url_at("a-b-ws")), (page.clone(), page));
+        assert_eq!((workshop.url_at("a-c"), workshop.url_at("a-bc")), (None, None));
+        assert_eq!((suffixed.url_at("a-b"), suffixed.url_at("-ws")), (None, None));
     }
 
     #[test]

@@ -74,15 +74,16 @@ impl Notice<'_> {
 
 /// Returns the notices for an edge proxy that cannot reach a sidecar, each with its file name: `missing.CODE.html` if no
 /// workshop has the requested host, and `starting.CODE.html` if its sidecar does not answer. They link to
-/// `LAUNCHER_URL`, which the edge proxy's configuration replaces.
+/// `LAUNCHER_URL`, the former also to the page of the workshop `WORKSHOP_NAME`. The edge proxy's configuration replaces both.
 #[must_use]
 pub fn of_edge_proxy() -> Vec<(String, String)> {
     let of_language = |language: Language| {
         let texts = language.texts();
-        [("missing", texts.unknown), ("starting", texts.starting)].map(|(name, NoticeText { title, text })| {
+        let page = [(texts.its_page, "LAUNCHER_URLinstances/WORKSHOP_NAME")];
+        let notices = [("missing", texts.unknown, &page[..]), ("starting", texts.starting, &page[..0])];
+        notices.map(|(name, NoticeText { title, text }, links)| {
             let launcher = Some("LAUNCHER_URL");
-            let notice =
-                Notice { language, title, texts: &[text], links: &[], launcher, brand: None, reload_seconds: None };
+            let notice = Notice { language, title, texts: &[text], links, launcher, brand: None, reload_seconds: None };
             (format!("{name}.{}.html", texts.code), notice.html())
         })
     };

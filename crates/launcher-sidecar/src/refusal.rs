@@ -83,18 +83,20 @@ pub(crate) struct ResponseForm {
 }
 
 /// A request that the sidecar answers with an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Refused {
     pub(crate) reason: Reason,
     /// `keep_alive` is true if the end of the request is known, and no part of its body is unread.
     pub(crate) form: ResponseForm,
+    /// First label of the requested host, for a link to the page of the workshop with this name.
+    pub(crate) label: Option<Box<str>>,
 }
 
 impl Refused {
     /// Refuses a request whose head cannot be parsed. The connection must close, because the end of the request is
     /// unknown.
     pub(crate) fn unread(reason: Reason) -> Self {
-        Self { reason, form: ResponseForm::default() }
+        Self { reason, form: ResponseForm::default(), label: None }
     }
 }
 
@@ -116,6 +118,11 @@ impl Reason {
                 | Self::UnknownResource
                 | Self::TooManyStreams
         )
+    }
+
+    /// Returns true if the sidecar does not know the caller as the owner.
+    pub(crate) fn is_about_caller(self) -> bool {
+        matches!(self, Self::NoIdentity | Self::NotTheOwner)
     }
 
     /// Returns the outcome under which the metrics count a request that is refused for this reason.
@@ -197,8 +204,14 @@ fn answer(reason: Reason, language: Language) -> Answer {
     }
 }
 
-/// Appends the error response, with head and body, to `out`. `launcher` is the URL of the launcher, for a link.
-pub(crate) fn write_error_response(Refused { reason, form }: Refused, launcher: Option<&str>, out: &mut Vec<u8>) {
+/// Appends the error response, with head and body, to `out`. The URLs are of links: of the launcher's page of the workshop
+/// that the host names, and of the launcher.
+pub(crate) fn write_error_response(
+    &Refused { reason, form, .. }: &Refused,
+    workshop_page: Option<&str>,
+    launcher: Option<&str>,
+    out: &mut Vec<u8>,
+) {
     let answer = answer(reason, if form.wants_html { form.language } else { Language::ENGLISH });
     // The broken rule is for the author of the app, and so in English.
     let broken = match reason {
@@ -207,7 +220,7 @@ pub(crate) fn write_error_response(Refused { reason, form }: Refused, launcher: 
     };
     let texts: Vec<&str> = [Some(&*answer.text), broken.as_deref()].into_iter().flatten().collect();
     let (media, body) = if form.wants_html {
-        ("text/html", page(&answer, &texts, reason, launcher))
+        ("text/html", page(&answer, &texts, reason, workshop_page, launcher))
     } else {
         ("text/plain", texts.into_iter().flat_map(|text| [text, "\n"]).collect())
     };
@@ -234,12 +247,19 @@ pub(crate) fn write_error_response(Refused { reason, form }: Refused, launcher: 
 
 /// Returns an error response as a page. It has no brand: the page of a running sidecar must equal that of the notice program,
 /// also after a change of the brand.
-fn page(answer: &Answer, texts: &[&str], reason: Reason, launcher: Option<&str>) -> String {
+fn page(
+    answer: &Answer,
+    texts: &[&str],
+    reason: Reason,
+    workshop_page: Option<&str>,
+    launcher: Option<&str>,
+) -> String {
+    let page = workshop_page.map(|url| (answer.language.texts().its_page, url));
     let notice = Notice {
         language: answer.language,
         title: answer.title,
         texts,
-        links: &[],
+        links: page.as_slice(),
         launcher,
         brand: None,
         reload_seconds: (reason == Reason::AppUnavailable).then_some(RELOAD_SECONDS),

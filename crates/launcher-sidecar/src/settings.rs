@@ -141,9 +141,20 @@ fn parse_start_path(text: &str) -> Result<LocalPath, &'static str> {
 #[derive(Debug, Clone, clap::Parser)]
 #[command(name = "launcher-sidecar notice", version = version())]
 pub struct NoticeSettings {
-    /// URL of the launcher, to which the notice links
+    /// URL of the launcher, to which the notice links: to its start page, and to its page of the workshop that the host names
     #[arg(long, env = "SERVICE_PUBLIC_URL", value_name = "URL", value_parser = WorkshopPage::start_page)]
     pub public_url: WorkshopPage,
+
+    /// Suffix of the workshops' names in their hosts, as in -ws
+    #[arg(
+        long,
+        env = "SERVICE_WORKSHOP_NAME_SUFFIX",
+        value_name = "SUFFIX",
+        default_value = "",
+        hide_default_value = true,
+        allow_hyphen_values = true
+    )]
+    pub workshop_name_suffix: String,
 
     /// Settings of the server
     #[command(flatten)]
@@ -158,10 +169,11 @@ impl NoticeSettings {
         Policy { trusted_header: self.server.trusted_auth_header.clone(), ..Policy::without_owner() }
     }
 
-    /// Returns the source of the notice's link.
+    /// Returns the source of the notice's links.
     #[must_use]
     pub fn frame(&self) -> Frame {
-        Frame { workshop_page: Some(self.public_url.clone()), ..Frame::default() }
+        let page = self.public_url.clone().with_name_suffix(&self.workshop_name_suffix);
+        Frame { workshop_page: Some(page), ..Frame::default() }
     }
 }
 

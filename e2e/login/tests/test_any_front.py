@@ -25,6 +25,7 @@ from test_edge_proxy import (
 )
 from test_sessions import test_other_user_gets_403_from_workshop_and_404_from_api, test_websocket_opens_only_for_owner
 from test_single_sign_on import test_session_split_over_cookies_opens_launcher_and_workshop
+from visitor import PAGE
 
 FRONT = f"{FULL_NAME}-front"
 # The port is that of Traefik's entry point. The fixture `chain` creates the Secret.
@@ -127,12 +128,17 @@ def test_owner_raises_hand_at_the_host_of_the_workshop_and_others_do_not(chain, 
             assert status == expected or lines and status == 400, (status, body)
     assert bob.request("DELETE", f"https://{host}{hand}", JSON).status == 204
     assert chain.api(bob, "DELETE", f"/instances/{name}")[0] == 202
+    stopped = f"https://{host}/_launcher/class/{name}/stopped"
+    assert json.loads(bob.request("GET", stopped, JSON).body)["state"] in ("terminating", "terminated")
+    assert alice.request("GET", stopped, JSON).status == 404
 
 
 def test_request_to_foreign_or_unknown_host_is_refused(alice):
     for name in ("nothing-abcdefghij", "kubernetes", "a.b", "x_y"):
         status, body = ask(alice, f"{name}.{WORKSHOP_DOMAIN}", "/", [])
         assert status in (404, 421) and '"app"' not in body, (name, status, body)
+    page = alice.request("GET", f"https://nothing-abcdefghij.{WORKSHOP_DOMAIN}/", PAGE)
+    assert page.status == 404 and f'<a href="{LAUNCHER}/instances/nothing-abcdefghij" target="_top">' in page.body, page
     for host in ("evil.test", "", f"{FRONT}.{NAMESPACE}.svc", f"launcher.test.{WORKSHOP_DOMAIN}.evil.test"):
         head = f"GET /api/v1/me HTTP/1.1\r\nHost: {host}\r\n{EMAIL}: {ALICE}\r\nConnection: close\r\n\r\n"
         received = alice.raw("launcher.test", head.encode())

@@ -32,21 +32,26 @@ REQUESTS = [
 
 @pytest.fixture(scope="module")
 def addresses(chain, echo, bob):
-    """URLs that lead Bob to no workshop: {kind: URL}. Bob is logged in at the workshops' domain."""
+    """URLs that lead Bob to no workshop: {kind: URL}. Bob is logged in at the workshops' domain. All names have the same length."""
     name, ended = chain.launched(bob)
     assert chain.api(bob, "DELETE", f"/instances/{name}")[0] == 202
     # While the pod terminates, its sidecar still answers.
     until(f"{ended} to lead to no workshop", lambda: bob.request("GET", ended, PAGE).status == 403)
-    return {"another user's": echo[1], "ended": ended, "unknown": f"https://nothing-abcdefghij.{WORKSHOP_DOMAIN}/"}
+    return {"another user's": echo[1], "ended": ended, "unknown": f"https://{name[:-10]}abcdefghij.{WORKSHOP_DOMAIN}/"}
+
+
+def name_in(url):
+    return urllib.parse.urlsplit(url).hostname.split(".")[0]
 
 
 def answers_of(visitor, addresses, request):
-    """Returns what a client can observe at each address: status, headers without the date, and body."""
+    """Returns what a client can observe at each address: status, headers without the date, and body without the requested name."""
     method, path, headers, body = request
     found = []
     for url in addresses.values():
         answer = visitor.request(method, urllib.parse.urljoin(url, path), headers, body)
-        found.append((answer.status, sorted(pair for pair in answer.headers.items() if pair[0] != "Date"), answer.body))
+        headers_without_date = sorted(pair for pair in answer.headers.items() if pair[0] != "Date")
+        found.append((answer.status, headers_without_date, answer.body.replace(name_in(url), "NAME")))
     return found
 
 
@@ -60,7 +65,18 @@ def test_user_gets_same_answer_at_foreign_ended_and_unknown_workshop(bob, addres
 def test_answer_is_page_in_the_users_language_with_link_to_launcher(bob, addresses):
     answer = bob.request("GET", addresses["unknown"], {**PAGE, "Accept-Language": "ar"})
     assert answer.headers["Content-Type"] == "text/html; charset=utf-8"
-    assert '<html lang="ar" dir="rtl">' in answer.body and f'<a href="{LAUNCHER}/" target="_top">' in answer.body
+    assert '<html lang="ar" dir="rtl">' in answer.body
+    for path in "", f"instances/{name_in(addresses['unknown'])}":
+        assert f'<a href="{LAUNCHER}/{path}" target="_top">' in answer.body, answer.body
+
+
+def test_only_owner_learns_from_the_launcher_why_workshop_does_not_run(bob, addresses):
+    def stopped(kind):
+        path = f"/_launcher/class/{name_in(addresses[kind])}/stopped"
+        return bob.request("GET", urllib.parse.urljoin(addresses[kind], path), JSON)
+
+    assert json.loads(stopped("ended").body)["state"] in ("terminating", "terminated")
+    assert [stopped(kind).status for kind in ("another user's", "unknown")] == [404, 404]
 
 
 def without_random_values(location):

@@ -13,5 +13,5 @@ stopped-starting-title = الورشة قيد البدء
 stopped-starting = لم تستجب «{ $name }» بعد. ستُفتح هنا عندما تصبح جاهزة.
 stopped-files-kept = يُحتفظ بملفاتك. ستجدها مجددًا عند التشغيل التالي.
 stopped-files-deleted = حُذفت ملفات هذه الورشة.
-stopped-download = العمل المحفوظ
+stopped-saved-work = العمل المحفوظ
 stopped-page = فتح صفحتها

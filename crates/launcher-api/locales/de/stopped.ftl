@@ -13,5 +13,5 @@ stopped-starting-title = Der Workshop startet
 stopped-starting = „{ $name }“ antwortet noch nicht. Der Workshop öffnet sich hier, sobald er bereit ist.
 stopped-files-kept = Ihre Dateien bleiben erhalten. Beim nächsten Start sind sie wieder da.
 stopped-files-deleted = Die Dateien dieses Workshops sind gelöscht.
-stopped-download = Gespeicherte Arbeit
+stopped-saved-work = Gespeicherte Arbeit
 stopped-page = Seite des Workshops öffnen

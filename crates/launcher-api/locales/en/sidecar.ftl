@@ -38,10 +38,12 @@ app-refuses = The app does not accept the address of this workshop.
 app-asks = The app asks for a password.
 # Sentence after these notes. $line is the missing setting of the template, such as --auth=none.
 app-needs = The template needs: { $line }
+# Note in the bar: the app led to a page of another site, which the frame does not show. $link is a link with the name of the site.
+other-site = A page of another site opens only in a tab of its own: { $link }
 # Cover over the app of a workshop that has stopped, if the launcher gives no reason.
 stopped = This workshop has stopped
     .text = Its page shows the reason, and where your files are.
-# Link of this cover to the launcher's page of the workshop.
+# Link of this cover, and of notices, to the launcher's page of the workshop.
 its-page = Open its page
 # Button in the bar of a workshop of a class: asks the teacher for help.
 raise-hand = Raise hand
@@ -66,14 +68,14 @@ home = Home
 # Link of a notice to the launcher.
 launcher = Back to the launcher
 # Notice for a caller who is not the owner. It must not tell whether the workshop exists.
-not-yours = Not your workshop
-    .text = You have no workshop at this address. It may have ended, or belong to another user. If you launched it, sign in with the same account.
+not-yours = No workshop of yours here now
+    .text = No workshop of yours runs at this address. It may be paused or have ended, or belong to another user. If you launched it, sign in with the same account and open its page.
 # Notice for a request without an identity.
 not-signed-in = Not signed in
     .text = The request carries no identity. Open the workshop from the launcher, and sign in there.
 # Notice for a missing workshop. Used only if callers may know which workshops exist.
-unknown = No such workshop
-    .text = There is no workshop at this address. It may have ended.
+unknown = No workshop here now
+    .text = No workshop runs at this address. It may be paused or have ended. If you launched it, open its page.
 # Notice while the app does not accept connections. The page reloads itself.
 starting = The workshop is starting
     .text = The workshop does not answer yet. This page reloads every 2 seconds until it does.

@@ -37,8 +37,8 @@ stopped-files-kept = Your files are kept. Your next launch has them again.
 # The files of the workshop are deleted.
 stopped-files-deleted = The files of this workshop are deleted.
 
-# Link to the list of saved files, where the reader can download them.
-stopped-download = Saved work
+# Link to the list of saved files.
+stopped-saved-work = Saved work
 
 # Link to the page of the workshop.
 stopped-page = Open its page

@@ -13,5 +13,5 @@ stopped-starting-title = El taller se está iniciando
 stopped-starting = «{ $name }» aún no responde. Se abrirá aquí cuando esté listo.
 stopped-files-kept = Tus archivos se conservan. Tu próximo inicio los tendrá de nuevo.
 stopped-files-deleted = Los archivos de este taller se han eliminado.
-stopped-download = Trabajo guardado
+stopped-saved-work = Trabajo guardado
 stopped-page = Abrir su página

@@ -13,5 +13,5 @@ stopped-starting-title = L’atelier démarre
 stopped-starting = « { $name } » ne répond pas encore. Il s’ouvrira ici dès qu’il sera prêt.
 stopped-files-kept = Vos fichiers sont conservés. Votre prochain lancement les retrouvera.
 stopped-files-deleted = Les fichiers de cet atelier sont supprimés.
-stopped-download = Travail enregistré
+stopped-saved-work = Travail enregistré
 stopped-page = Ouvrir sa page

@@ -13,5 +13,5 @@ stopped-starting-title = 实验环境正在启动
 stopped-starting = “{ $name }”尚未响应。准备就绪后会在此处打开。
 stopped-files-kept = 您的文件已保留。下次启动时会再次提供。
 stopped-files-deleted = 此实验环境的文件已删除。
-stopped-download = 已保存的工作
+stopped-saved-work = 已保存的工作
 stopped-page = 打开其页面

@@ -1,15 +1,17 @@
-//! `/_launcher/class/{k8s_name}/`: what the bar above a workshop of a class asks: the news of the class, the hand of its owner,
-//! and the report that the owner uses the app.
+//! `/_launcher/class/{k8s_name}/`: requests of the bar above a workshop: the news of the class, the hand of its owner, the report
+//! that the owner uses the app, and the reason why the workshop does not run.
 //!
 //! These paths are on the origin of the workshop, where the bar and the app are, because a browser sends no login to another
 //! site. So an app has the same rights as the bar: it reads the message and the hand of its own user, raises and lowers
-//! this hand, and reports a use. Nothing else of the launcher is on this origin.
+//! this hand, reports a use, and reads why its own workshop does not run. Nothing else of the launcher is on this origin.
 
 use axum::Json;
 use axum::response::Response;
-use http::StatusCode;
+use http::{HeaderMap, StatusCode};
+use launcher_service::ServiceError;
 
 use crate::extract::InstanceName;
+use crate::pages::StoppedWorkshop;
 use crate::problem::Problem;
 use crate::routes::hands::{NewsResponse, follow, news_for};
 use crate::state::Call;
@@ -42,4 +44,15 @@ pub(crate) async fn lower(call: Call, InstanceName(name): InstanceName) -> Resul
 pub(crate) async fn note_use(call: Call, InstanceName(name): InstanceName) -> Result<StatusCode, Problem> {
     call.launcher.note_use(&call.caller, &name).await?;
     Ok(StatusCode::NO_CONTENT)
+}
+
+/// `GET …/stopped`: the reason why the workshop does not run, and where its files are, for its owner, also outside a class. Fleets
+/// on one machine answer the same to a request for the status. On a cluster, no part in front of the workshop knows it.
+pub(crate) async fn stopped(
+    call: Call,
+    InstanceName(name): InstanceName,
+    headers: HeaderMap,
+) -> Result<Json<StoppedWorkshop>, Problem> {
+    let stopped = call.stopped.explain(&name, &headers).await?;
+    Ok(Json(stopped.ok_or(ServiceError::NotFound)?))
 }

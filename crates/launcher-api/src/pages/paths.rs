@@ -3,10 +3,19 @@
 use launcher_domain::Instance;
 use uuid::Uuid;
 
+pub(crate) const SAVED_WORK: &str = "/work";
 pub(crate) const TEMPLATES: &str = "/admin/templates";
 
 pub(crate) fn instance(k8s_name: &str) -> String {
     format!("/instances/{k8s_name}")
+}
+
+pub(crate) fn volume_download(volume: &str) -> String {
+    format!("{SAVED_WORK}/{volume}/download")
+}
+
+pub(crate) fn snapshot_download(snapshot: Uuid) -> String {
+    format!("{SAVED_WORK}/snapshots/{snapshot}/download")
 }
 
 pub(crate) fn waiting(k8s_name: &str) -> String {

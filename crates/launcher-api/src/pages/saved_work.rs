@@ -12,12 +12,12 @@ use crate::pages::admin::activity::{Entry, Part};
 use crate::pages::confirm::{Question, confirm};
 use crate::pages::view::{FilesForm, Instant, Notice};
 use crate::pages::{
-    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, notices, page, page_with,
+    Fields, Language, PageResult, Query, ReturnForm, Shell, Visitor, assets, forms, notices, page, page_with, paths,
 };
 use crate::permission::{Allowed, ListAllVolumes};
 use crate::routes::{snapshots, volumes};
 
-const OWN: &str = "/work";
+const OWN: &str = paths::SAVED_WORK;
 const ALL: &str = "/admin/work";
 const ROWS: u32 = 50;
 

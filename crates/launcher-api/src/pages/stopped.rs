@@ -98,61 +98,85 @@ impl StoppedWorkshops {
         let t = Language::of(headers);
         let starts = starts(instance.state);
         let mut paragraphs = events(t, &instance);
-        let files = if starts { None } else { self.files(t, &caller, &instance).await? };
-        let are_saved = files.as_ref().is_some_and(|(_, are_saved)| *are_saved);
-        paragraphs.extend(files.map(|(paragraph, _)| paragraph));
+        let files = if starts { Files::default() } else { self.files(t, &caller, &instance).await? };
+        let Files { paragraph, are_kept, download } = files;
+        paragraphs.extend(paragraph);
         Ok(Some(StoppedWorkshop {
             language: t.code(),
             state: instance.state.as_str(),
             title: t.text(if starts { "stopped-starting-title" } else { "stopped-title" }).into_owned(),
             paragraphs,
-            links: self.links(t, &instance, are_saved),
+            links: self.links(t, &instance, are_kept, download),
         }))
     }
 
-    /// States where the files of the workshop are, and until when. Returns true in addition if they are saved as an archive.
-    async fn files(
-        &self,
-        t: Language,
-        caller: &Caller,
-        instance: &Instance,
-    ) -> Result<Option<(Paragraph, bool)>, ServiceError> {
+    /// States where the files of the workshop are, and until when.
+    async fn files(&self, t: Language, caller: &Caller, instance: &Instance) -> Result<Files, ServiceError> {
         use InstanceState::{Suspended, Suspending};
-        if instance.volume.is_some() {
+        if let Some(volume) = &instance.volume {
             let is_paused = matches!(instance.state, Suspending | Suspended);
-            return Ok(Some((plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" }), false)));
+            let text = plain(t, if is_paused { "files-of-paused" } else { "stopped-files-kept" });
+            return match self.launcher.volume(caller, volume).await {
+                Ok(_) => Ok(Files::kept(text, self.launcher.can_download().then(|| paths::volume_download(volume)))),
+                Err(ServiceError::NotFound) => Ok(Files::not_kept(plain(t, "stopped-files-deleted"))),
+                Err(error) => Err(error),
+            };
         }
         let Some(snapshot) = &instance.snapshot else {
             // The remedy of a failure says that the files are lost. A workshop that never started has no files.
             let had_files = instance.reason.is_none() && instance.started_at.is_some();
-            return Ok(had_files.then(|| (plain(t, "stopped-files-deleted"), false)));
+            return Ok(if had_files { Files::not_kept(plain(t, "stopped-files-deleted")) } else { Files::default() });
         };
-        let Some(view) = SnapshotView::of(t, snapshot) else { return Ok(None) };
+        let Some(view) = SnapshotView::of(t, snapshot) else { return Ok(Files::default()) };
         if snapshot.state != SnapshotState::Saved {
-            return Ok(Some((paragraph(view.text.before), false)));
+            return Ok(Files::not_kept(paragraph(view.text.before)));
         }
-        Ok(Some(match saved_until(&self.launcher, caller, instance).await? {
-            Some((_, Some(until))) => (timed(t, "snapshot-saved-until", "value", until), true),
-            Some((_, None)) => (paragraph(view.text.before), true),
-            None => (plain(t, "snapshot-deleted"), false),
-        }))
+        let download = || Some(paths::snapshot_download(instance.instance_id));
+        Ok(match saved_until(&self.launcher, caller, instance).await? {
+            Some((_, Some(until))) => Files::kept(timed(t, "snapshot-saved-until", "value", until), download()),
+            Some((_, None)) => Files::kept(paragraph(view.text.before), download()),
+            None => Files::not_kept(plain(t, "snapshot-deleted")),
+        })
     }
 
-    fn links(&self, t: Language, instance: &Instance, are_saved: bool) -> Vec<Link> {
+    fn links(&self, t: Language, instance: &Instance, are_kept: bool, download: Option<String>) -> Vec<Link> {
         let link = |label: &str, path: String| Link {
             label: t.text(label).into_owned(),
             url: format!("{}{path}", self.settings.origin()),
         };
         let (page, is_paused) = (paths::instance(&instance.k8s_name), instance.state == InstanceState::Suspended);
         let with_files = || paths::relaunch_with(instance, Some(instance.instance_id));
+        let is_archive = are_kept && instance.volume.is_none();
         let links = [
             is_paused.then(|| link("resume", page.clone())),
-            (are_saved && self.launcher.can_restore()).then(|| link("launch-with-files", with_files())),
+            (is_archive && self.launcher.can_restore()).then(|| link("launch-with-files", with_files())),
             instance.can_relaunch().then(|| link("launch-again", paths::relaunch(instance))),
-            (are_saved || instance.volume.is_some()).then(|| link("stopped-download", "/work".to_owned())),
+            download.map(|path| link("saved-work-download", path)),
+            are_kept.then(|| link("stopped-saved-work", paths::SAVED_WORK.to_owned())),
             (!is_paused).then(|| link("stopped-page", page)),
         ];
         links.into_iter().flatten().collect()
+    }
+}
+
+/// The files of a workshop that does not run.
+#[derive(Debug, Default)]
+struct Files {
+    /// Their place, and the time of their deletion.
+    paragraph: Option<Paragraph>,
+    /// True if they are in the saved work of the owner.
+    are_kept: bool,
+    /// Path of their download.
+    download: Option<String>,
+}
+
+impl Files {
+    fn kept(paragraph: Paragraph, download: Option<String>) -> Self {
+        Self { paragraph: Some(paragraph), are_kept: true, download }
+    }
+
+    fn not_kept(paragraph: Paragraph) -> Self {
+        Self { paragraph: Some(paragraph), are_kept: false, download: None }
     }
 }
 

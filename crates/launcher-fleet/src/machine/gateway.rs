@@ -23,6 +23,7 @@ use hyper::client::conn::http1;
 use hyper::upgrade::{OnUpgrade, on};
 use hyper_util::rt::TokioIo;
 use launcher_domain::brand::Brand;
+use launcher_domain::names::is_k8s_name;
 use launcher_process::serve::Body;
 use launcher_process::stop::Stop;
 use launcher_sidecar::notice::{Notice, POLICY, RELOAD_SECONDS};
@@ -90,14 +91,14 @@ impl Gateway {
         peer: Option<IpAddr>,
     ) -> Result<Response<Body>, Box<Unserved>> {
         let workshop = self.origins.workshop(name);
-        let pages = Pages::new(self.origins.settings(), request.headers());
+        let pages = Pages::new(self.origins.settings(), name, request.headers());
         let texts = pages.language.texts();
         if !self.may_know(workshop.as_ref(), &request) {
             // The caller is not the owner, or the workshop is missing. The page must not reveal which of the two is true.
-            return Err(Unserved::new(request, pages.notice(StatusCode::FORBIDDEN, texts.not_yours)));
+            return Err(Unserved::new(request, pages.nothing_here(StatusCode::FORBIDDEN, texts.not_yours)));
         }
         let Some(workshop) = workshop else {
-            return Err(Unserved::new(request, pages.notice(StatusCode::NOT_FOUND, texts.unknown)));
+            return Err(Unserved::new(request, pages.nothing_here(StatusCode::NOT_FOUND, texts.unknown)));
         };
         match self.origins.connector(name) {
             Some(connector) => Ok(self.forward(name, connector, request, peer, &pages).await),
@@ -260,11 +261,13 @@ struct Pages {
     is_html: bool,
     /// URL of the launcher, to which each page links.
     launcher: String,
+    /// URL of the launcher's page of the workshop that the host names; `None` if no workshop can have this name.
+    workshop_page: Option<String>,
     brand: Brand,
 }
 
 impl Pages {
-    fn new(settings: &OriginSettings, headers: &HeaderMap) -> Self {
+    fn new(settings: &OriginSettings, name: &str, headers: &HeaderMap) -> Self {
         let language = headers.get(ACCEPT_LANGUAGE).map(|value| Language::preferred(value.as_bytes()));
         let accepted = headers.get(ACCEPT).map(|value| String::from_utf8_lossy(value.as_bytes()));
         Self {
@@ -272,6 +275,7 @@ impl Pages {
             is_html: accepted
                 .is_none_or(|accepted| ["text/html", "text/*", "*/*"].iter().any(|one| accepted.contains(one))),
             launcher: settings.launcher_url(),
+            workshop_page: is_k8s_name(name).then(|| settings.workshop_page_url(name)),
             brand: settings.brand.clone(),
         }
     }
@@ -292,23 +296,29 @@ impl Pages {
             Phase::Failed => {
                 let NoticeText { title, text } = texts.failed;
                 let text = status.message.as_deref().unwrap_or(text);
-                self.page(StatusCode::SERVICE_UNAVAILABLE, title, text, status.remedy.as_deref())
+                let texts: Vec<&str> = [text].into_iter().chain(status.remedy.as_deref()).collect();
+                self.page(StatusCode::SERVICE_UNAVAILABLE, title, &texts, &[])
             }
             Phase::Expired => unavailable(texts.expired),
         }
     }
 
     fn notice(&self, status: StatusCode, NoticeText { title, text }: NoticeText) -> Response<Body> {
-        self.page(status, title, text, None)
+        self.page(status, title, &[text], &[])
     }
 
-    fn page(&self, status: StatusCode, title: &str, text: &str, remedy: Option<&str>) -> Response<Body> {
-        let texts: Vec<&str> = [text].into_iter().chain(remedy).collect();
+    /// The notice at an address where the caller has no workshop. It depends on this address alone.
+    fn nothing_here(&self, status: StatusCode, NoticeText { title, text }: NoticeText) -> Response<Body> {
+        let link = self.workshop_page.as_deref().map(|url| (self.language.texts().its_page, url));
+        self.page(status, title, &[text], link.as_slice())
+    }
+
+    fn page(&self, status: StatusCode, title: &str, texts: &[&str], links: &[(&str, &str)]) -> Response<Body> {
         let notice = Notice {
             language: self.language,
             title,
-            texts: &texts,
-            links: &[],
+            texts,
+            links,
             launcher: Some(&self.launcher),
             brand: self.brand.name(),
             reload_seconds: None,

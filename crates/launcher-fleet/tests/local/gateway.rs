@@ -70,6 +70,28 @@ async fn request_reaches_app_for_its_owner_only() {
 }
 
 #[tokio::test]
+async fn other_user_gets_same_page_before_and_after_the_launch() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    let notice = async |name: &str, who| get(address, name, who).await.text().await.unwrap();
+    let others = [None, Some("bob@example.org")];
+    let mut before = Vec::new();
+    for who in others {
+        before.push(notice("lab-a", who).await);
+    }
+    fleet.apply(&echo("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    for (who, before) in others.into_iter().zip(before) {
+        assert_eq!(notice("lab-a", who).await, before, "{who:?}");
+        assert!(before.contains("<a href=\"http://localhost:8000/instances/lab-a\" target=\"_top\">"), "{before}");
+    }
+    let nested = notice("a.lab-a", others[1]).await;
+    assert!(nested.contains("http://localhost:8000/\"") && !nested.contains("/instances/"), "{nested}");
+    fleet.stop().await;
+}
+
+#[tokio::test]
 async fn gateway_forwards_request_head_unchanged() {
     let home = Home::new();
     let fleet = home.open();

@@ -53,7 +53,8 @@ pub(crate) fn authorize<'h>(rules: &Rules, request: &RequestHead<'_, 'h>) -> Res
     };
     let refuse = |reason: Reason| {
         let keep_alive = form.keep_alive && framing == Ok(Framing::Empty) && reason.is_understood();
-        Refused { reason, form: ResponseForm { keep_alive, ..form } }
+        let label = reason.is_about_caller().then(|| summary.workshop_label()).flatten();
+        Refused { reason, form: ResponseForm { keep_alive, ..form }, label }
     };
     check_owner(rules, request.headers).map_err(refuse)?;
     let framing = framing.map_err(|error| refuse(Reason::Framing(error)))?;

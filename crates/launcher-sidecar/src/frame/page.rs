@@ -36,8 +36,9 @@ pub(super) struct Page<'a> {
     pub(super) brand: &'a Brand,
     /// The expiry, if it is known. Only then can the owner extend the workshop here.
     pub(super) expiry: Option<Timestamp>,
-    /// Path below which the launcher answers about the class; `None` for a workshop without a class.
+    /// Path below which the launcher answers about the workshop and its class.
     pub(super) class_path: Option<String>,
+    pub(super) in_class: bool,
 }
 
 impl Page<'_> {
@@ -47,9 +48,10 @@ impl Page<'_> {
         let Texts { crashed, out_of_memory, files_lost, down, loading, .. } = texts;
         let (style, script, ends, links) =
             (url("frame.css", &style(self.brand)), SCRIPT.url(), self.ends(texts), self.links(texts));
-        let (answer_script, answer) = (ANSWER.url(), answer(texts));
+        let (answer_script, answer, other_site) = (ANSWER.url(), answer(texts), other_site(texts));
         let [class_script, class] = self.class(texts);
         let launcher = self.workshop_page.map_or("", WorkshopPage::origin);
+        let stopped = self.class_path.as_ref().map(|path| format!("{path}stopped")).unwrap_or_default();
         let (path, start) = (escape(self.path.as_str()), escape(self.start_path.as_str()));
         let course = self.course.map(escape).unwrap_or_default();
         let title = if course.is_empty() { workshop } else { &*course };
@@ -65,14 +67,14 @@ impl Page<'_> {
              <link id=\"icon\" rel=\"icon\" href=\"data:,\">\n<link rel=\"stylesheet\" href=\"{style}\">\n\
              <script defer src=\"{script}\"></script>\n<script defer src=\"{answer_script}\"></script>\n{class_script}</head>\n\
              <body data-prefix=\"{PREFIX}\" data-frame=\"{FRAME}\" data-start=\"{start}\" data-status=\"{STATUS}\" \
-             data-events=\"{EVENTS}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
+             data-events=\"{EVENTS}\" data-stopped=\"{stopped}\" data-worker=\"{WORKER}\" data-plain=\"{PLAIN_COOKIE}\" \
              data-material=\"{MATERIAL}\" data-trouble=\"{material}\" \
              data-launcher=\"{launcher}\" data-left=\"{left}\" data-warning=\"{warning}\" data-over=\"{over}\" \
              data-signed-out=\"{signed_out}\" data-crashed=\"{crashed}\" data-out-of-memory=\"{out_of_memory}\" \
              data-files-lost=\"{files_lost}\" data-down=\"{down}\">\n\
              <header class=\"bar\" aria-label=\"{bar}\">\n<h1 id=\"title\" class=\"hidden\">{title}</h1>\n\
              <p id=\"course\" dir=\"auto\">{course}</p>\n<p id=\"left\"></p>\n<p id=\"warning\"></p>\n\
-             <p id=\"material\">{trouble}</p>\n{class}{answer}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
+             <p id=\"material\">{trouble}</p>\n{class}{answer}{other_site}<p id=\"spoken\" class=\"hidden\" role=\"alert\"></p>\n\
              {ends}{links}</header>\n\
              <main><iframe id=\"app\" title=\"{app}\" src=\"{path}\" allow=\"{ALLOW}\"></iframe>\n\
              <div id=\"skeleton\" role=\"status\" hidden><strong dir=\"auto\">{title}</strong><span>{loading}</span></div>\n\
@@ -92,7 +94,7 @@ impl Page<'_> {
     /// Returns the script of the hand and of the messages of a class, and their elements in the bar, which the script fills.
     /// Empty without a class.
     fn class(&self, texts: &Texts) -> [String; 2] {
-        let Some(path) = &self.class_path else { return Default::default() };
+        let Some(path) = self.class_path.as_ref().filter(|_| self.in_class) else { return Default::default() };
         let Texts { raise_hand, lower_hand, hand_raised, help_comes, hand_failed, .. } = texts;
         let Texts { class_message, dismiss_message, .. } = texts;
         [
@@ -147,7 +149,16 @@ fn answer(texts: &Texts) -> String {
     )
 }
 
-/// A script that the frame page loads. It is embedded in the program. Its URL contains a hash of its content, so that a
+/// Returns the note about a page of another site, which the script of the frame page fills.
+fn other_site(texts: &Texts) -> String {
+    let Texts { other_site, dismiss_message, .. } = texts;
+    format!(
+        "<div id=\"other-site\" hidden data-text=\"{other_site}\">\n<p role=\"status\"></p>\n\
+         <button type=\"button\">{dismiss_message}</button>\n</div>\n"
+    )
+}
+
+/// A file that the frame page loads. It is embedded in the program. Its URL contains a hash of its content, so that a
 /// browser can cache the file for ever.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Script {

@@ -201,6 +201,7 @@ async fn answer(frame: &Frame, app: &Pool, resource: &Resource, language: Langua
                 brand: &frame.brand,
                 expiry: frame.expiry.read().await,
                 class_path: frame.class_path(),
+                in_class: frame.in_class,
             };
             Answer { policy: POLICY, ..fresh("text/html", page.html()) }
         }

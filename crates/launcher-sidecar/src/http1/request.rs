@@ -2,6 +2,7 @@
 //! always the app.
 
 use launcher_domain::identity::TrustedHeader;
+use launcher_domain::names::is_k8s_name;
 
 use crate::http1::body::{Framing, FramingError, FramingLines};
 use crate::http1::head::{HeaderKind, HeaderStorage, MAX_REQUEST_LINES, elements};
@@ -208,6 +209,15 @@ impl<'h> HeaderSummary<'h> {
             (0, _) if !is_http11 => Ok(()),
             _ => Err(TargetError::HostCount),
         }
+    }
+
+    /// Returns the first label of the host that the request names, in lower case. Returns `None` unless it has the form of a
+    /// name of a workshop: the client chooses the host.
+    pub(crate) fn workshop_label(&self) -> Option<Box<str>> {
+        let host = self.host.filter(|_| self.hosts == 1)?;
+        let label = host.split(|byte| matches!(byte, b'.' | b':')).next()?;
+        let label = str::from_utf8(label).ok()?.to_ascii_lowercase();
+        is_k8s_name(&label).then(|| label.into())
     }
 
     /// Returns true if the request asks for a WebSocket.

@@ -32,7 +32,11 @@ async fn answer(program: &Program, request: &str) -> String {
 }
 
 fn request(start: &str, lines: &str) -> String {
-    format!("{start} HTTP/1.1\r\nHost: intro-abcdefghij.workshops.example.net\r\nConnection: close\r\n{lines}\r\n")
+    request_to("intro-abcdefghij.workshops.example.net", start, lines)
+}
+
+fn request_to(host: &str, start: &str, lines: &str) -> String {
+    format!("{start} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n{lines}\r\n")
 }
 
 #[tokio::test]
@@ -58,6 +62,9 @@ async fn address_without_workshop_gives_same_bytes_as_workshop_of_other_user() {
         request("GET /", ""),
         request("GET /", &format!("{BOB}{BOB}")),
         request("GET /", "X_Auth_Request_Email: bob@example.org\r\n"),
+        request("GET /", &format!("{html}Host: intro-abcdefghij.workshops.example.net\r\n")),
+        request_to("INTRO-abcdefghij.workshops.example.net:443", "GET /", &html),
+        request_to("intro-abcdefghij", "GET /", "Accept: text/html\r\n"),
         "no request\r\n\r\n".to_owned(),
     ]);
     for request in requests {
@@ -81,13 +88,33 @@ async fn notice_is_translated_page_with_link_to_launcher() {
         "<html lang=\"de\" dir=\"ltr\">",
         "<style>",
         "<a href=\"https://launcher.example.org/\" target=\"_top\">",
+        "<a href=\"https://launcher.example.org/instances/intro-abcdefghij\" target=\"_top\">",
     ] {
         assert!(page.contains(part), "{part} in {page}");
+    }
+    for host in
+        ["\"><script>.workshops.example.net", "a%22-b.workshops.example.net", "-a.workshops.example.net", "[::1]"]
+    {
+        let page = answer(&notice, &request_to(host, "GET /", &format!("{BOB}Accept: text/html\r\n"))).await;
+        assert!(page.starts_with("HTTP/1.1 403 Forbidden\r\n"), "{page}");
+        assert!(!page.contains("/instances/") && !page.contains("<script"), "{host}: {page}");
     }
     let bob = answer(&notice, &request("GET /", &format!("{BOB}Accept: text/html\r\nAccept-Language: de\r\n"))).await;
     assert_eq!(page, bob, "no user is the owner");
     assert!(notice.ask("/healthz").await.starts_with("HTTP/1.1 200 "));
     assert_eq!(app.connections(), 0);
+}
+
+#[tokio::test]
+async fn link_leads_to_name_without_suffix_of_hosts() {
+    let app = App::answering("").await;
+    let (sidecar, notice) = (sidecar(&app, &[]).await, notice(&app, &[("SERVICE_WORKSHOP_NAME_SUFFIX", "-ws")]).await);
+    let lines = format!("{BOB}Accept: text/html\r\n");
+    let page = answer(&notice, &request_to("intro-abcdefghij-ws.example.net", "GET /", &lines)).await;
+    assert!(page.contains("href=\"https://launcher.example.org/instances/intro-abcdefghij\""), "{page}");
+    assert_eq!(answer(&sidecar, &request_to("intro-abcdefghij-ws.example.net", "GET /", &lines)).await, page);
+    let page = answer(&notice, &request_to("login.example.net", "GET /", &lines)).await;
+    assert!(!page.contains("/instances/"), "{page}");
 }
 
 #[tokio::test]

@@ -154,7 +154,8 @@ async fn refused_browser_gets_html_and_other_client_gets_text() {
     client.send(get("X-Auth-Request-Email: <b>@example.org\r\nAccept: text/html,*/*\r\n")).await;
     let page = client.read_response().await;
     assert_eq!(page.header("Content-Type"), Some("text/html; charset=utf-8"));
-    assert!(page.body.contains("<h1>Not your workshop</h1>") && !page.body.contains("<b>"), "{}", page.body);
+    let title = "<h1>No workshop of yours here now</h1>";
+    assert!(page.body.contains(title) && !page.body.contains("<b>"), "{}", page.body);
     client.send(get("Accept: */*\r\n")).await;
     let line = client.read_response().await;
     assert_eq!(line.header("Content-Type"), Some("text/plain; charset=utf-8"));

@@ -23,8 +23,16 @@ async fn ask(serving: &Serving, who: &str, method: Method, path: &str, body: &Va
 
 /// Creates a template with this command, and launches it as Alice. Returns the name of the instance.
 async fn launch(serving: &Serving, command: &str) -> String {
-    let template = json!({ "name": "Maps & \"graphs\"", "app_type": "custom", "image": "web", "port": 8000,
+    launch_with(serving, command, &[]).await
+}
+
+/// Like [`launch`], with these further fields of the template.
+async fn launch_with(serving: &Serving, command: &str, fields: &[(&str, Value)]) -> String {
+    let mut template = json!({ "name": "Maps & \"graphs\"", "app_type": "custom", "image": "web", "port": 8000,
         "command": ["sh", "-c", command] });
+    for (name, value) in fields {
+        template[*name] = value.clone();
+    }
     let template = ask(serving, ADMIN, Method::POST, "/templates/", &template).await;
     let launch = format!("/templates/{}/launch", template["template_id"].as_str().unwrap());
     ask(serving, ALICE, Method::POST, &launch, &json!({})).await["k8s_name"].as_str().unwrap().to_owned()
@@ -50,10 +58,23 @@ fn visit(serving: &Serving, name: &str, path: &str, lines: &str) -> String {
 }
 
 fn explanation(serving: &Serving, name: &str) -> (String, Value) {
+    answer_to_alice(serving, name, "/_launcher/status")
+}
+
+fn answer_to_alice(serving: &Serving, name: &str, path: &str) -> (String, Value) {
     let lines = format!("X-Auth-Request-Email: {ALICE}\r\nAccept: application/json\r\nAccept-Language: en\r\n");
-    let answer = visit(serving, name, "/_launcher/status", &lines);
+    let answer = visit(serving, name, path, &lines);
     let (head, body) = answer.split_once("\r\n\r\n").unwrap();
     (head.to_owned(), serde_json::from_str(body).unwrap())
+}
+
+/// Path at which the launcher itself answers about a workshop, also on a cluster.
+fn of_launcher(name: &str) -> String {
+    format!("/_launcher/class/{name}/stopped")
+}
+
+fn labels(told: &Value) -> Vec<&str> {
+    told["links"].as_array().unwrap().iter().map(|link| link["label"].as_str().unwrap()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -90,6 +111,9 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
     assert_eq!(told["paragraphs"][1]["text"], "It ended at {time}.");
     assert!(told["paragraphs"][1]["time"].is_string(), "{told}");
     assert_eq!(told["links"][0]["label"], "Launch again");
+    let (head, same) = answer_to_alice(&serving, &name, &of_launcher(&name));
+    assert!(head.starts_with("HTTP/1.1 200 ") && head.contains("content-type: application/json"), "{head}");
+    assert_eq!(same, told);
     let german = visit(&serving, &name, "/", &format!("{owner}Accept: text/html\r\nCookie: language=de\r\n"));
     assert!(german.contains("<html lang=\"de\""), "{german}");
     let script = visit(&serving, &name, "/api/kernels", &format!("{owner}Accept: application/json\r\n"));
@@ -99,6 +123,7 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
     assert_eq!(told["state"], "failed");
     assert!(told.to_string().contains("It ended with status 3."), "{told}");
 
+    let never = format!("{}abcdefghij", &name[..name.len() - 10]);
     let anonymous = String::new();
     let others = [
         anonymous,
@@ -110,15 +135,68 @@ async fn only_owner_learns_why_a_workshop_does_not_run() {
             [("/", "text/html"), ("/_launcher/status", "application/json"), ("/_launcher/frame", "*/*")]
         {
             let lines = format!("{who}Accept: {accept}\r\nAccept-Language: fr\r\n");
-            let missing = visit(&serving, "maps-abcdefghij", path, &lines);
+            // The answer depends on the name alone. All names have the same length.
+            let at = |name: &str| visit(&serving, name, path, &lines).replace(name, "NAME");
+            let missing = at(&never);
             assert!(missing.starts_with("HTTP/1.1 403 "), "{missing}");
+            assert_eq!(
+                missing.contains(&format!("{origin}/instances/NAME")),
+                accept != "application/json",
+                "{missing}"
+            );
             for stopped in [&name, &failed] {
-                assert_eq!(visit(&serving, stopped, path, &lines), missing, "{who} {path}");
+                assert_eq!(at(stopped), missing, "{who} {path}");
             }
+        }
+    }
+    for who in ["bob@example.org", ADMIN] {
+        for name in [&never, &name, &failed] {
+            let answer = visit(&serving, name, &of_launcher(name), &format!("X-Auth-Request-Email: {who}\r\n"));
+            assert!(answer.starts_with("HTTP/1.1 404 ") && !answer.contains("graphs"), "{who}: {answer}");
         }
     }
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn paused_workshop_offers_its_resume_first() {
+    let data = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(data.path(), &[PATH, QUIET]);
+    let serves = "exec python3 -m http.server \"$PORT\" --bind 127.0.0.1";
+    let storage = ("storage", json!({ "kind": "kept", "path": "/work" }));
+    let name = launch_with(&serving, serves, &[storage]).await;
+    until(&serving, &name, "running").await;
+    ask(&serving, ALICE, Method::POST, &format!("/instances/{name}/suspend"), &json!({})).await;
+    until(&serving, &name, "suspended").await;
+    let (head, told) = explanation(&serving, &name);
+    assert!(head.starts_with("HTTP/1.1 404 "), "{head}");
+    assert_eq!(told["state"], "suspended");
+    let texts: Vec<_> = told["paragraphs"].as_array().unwrap().iter().map(|paragraph| &paragraph["text"]).collect();
+    let files = "A paused workshop has your saved files. Resume it to continue, or end it.";
+    assert_eq!(texts, ["“Maps & \"graphs\"” is paused.", files]);
+    assert_eq!(labels(&told), ["Resume", "Download", "Saved work"]);
+    let page_of_workshop = format!("http://localhost:{}/instances/{name}", serving.listen().port());
+    assert_eq!(told["links"][0]["url"], page_of_workshop);
+    let lines = format!("X-Auth-Request-Email: {ALICE}\r\nAccept: text/html\r\nAccept-Language: en\r\n");
+    let page = visit(&serving, &name, "/lab", &lines);
+    let resume = format!("<a href=\"{page_of_workshop}\" target=\"_top\">Resume</a>");
+    assert!(page.starts_with("HTTP/1.1 404 ") && page.contains(&resume), "{page}");
+    let saved = download(&told).await;
+    assert!(saved.starts_with(&GZIP), "{saved:?}");
+    let (code, log) = serving.stop();
+    assert_eq!(code, Some(0), "{log}");
+}
+
+/// First bytes of a compressed archive.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Follows the link *Download* as Alice.
+async fn download(told: &Value) -> Vec<u8> {
+    let links = told["links"].as_array().unwrap();
+    let link = links.iter().find(|link| link["label"] == "Download").unwrap();
+    let request = Client::new().get(link["url"].as_str().unwrap()).header("X-Auth-Request-Email", ALICE);
+    request.send().await.unwrap().error_for_status().unwrap().bytes().await.unwrap().to_vec()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -132,8 +210,8 @@ async fn ended_workshop_offers_a_launch_with_its_saved_files_first() {
     until(&serving, &name, "terminated").await;
     let (_, told) = explanation(&serving, &name);
     assert_eq!(told["paragraphs"][2]["text"], "Your files are saved until {time}.", "{told}");
-    let labels: Vec<_> = told["links"].as_array().unwrap().iter().map(|link| &link["label"]).collect();
-    assert_eq!(labels, ["Launch with these files", "Launch again", "Saved work", "Open its page"]);
+    assert_eq!(labels(&told), ["Launch with these files", "Launch again", "Download", "Saved work", "Open its page"]);
+    assert!(download(&told).await.starts_with(&GZIP));
     let saved = ask(&serving, ALICE, Method::GET, "/snapshots/", &json!({})).await;
     let query = format!("?snapshot={}", saved[0]["snapshot_id"].as_str().unwrap());
     assert!(told["links"][0]["url"].as_str().unwrap().ends_with(&query), "{told}");
