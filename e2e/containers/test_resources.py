@@ -100,7 +100,7 @@ def processes_group(pid):
 
 
 @pytest.mark.parametrize("words", [
-    ("kernel_memory",), ("buffers",), ("descriptors",), ("shared_memory", "2048"),
+    ("kernel_memory",), ("buffers",), ("descriptors",), ("watches",), ("shared_memory", "2048"),
 ], ids=" ".join)
 def test_memory_and_tables_of_the_kernel_are_limited(world, shell, attacker, words):
     with answering(world, shell):

@@ -9,7 +9,7 @@ import pytest
 
 from chart import RELEASE, render, values_schema
 from harness import DEADLINE
-from nginx_conf import directives, http_of, servers_of, the
+from nginx_conf import blocks, directives, http_of, servers_of, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
@@ -153,6 +153,32 @@ def test_unauthenticated_requests_are_rate_limited_and_their_bodies_refused(http
             waits = directives(block, "limit_req") == [("zone=front_strangers", "burst=5000")]
             assert waits is bool(is_public or name == "@unauthorized"), (server, name)
             assert bool([words for words in block if "$front_body" in str(words)]) is bool(is_public), (server, name)
+
+
+def test_nginx_ignores_internal_redirects_of_apps(http, servers):
+    said = ("Redirect", "Expires", "Limit-Rate", "Buffering", "Charset")
+    assert set(the(http, "proxy_ignore_headers").split()) == {f"X-Accel-{name}" for name in said}
+    assert the(http, "proxy_redirect") == "off"
+    # A directive of the same name in a location would replace these.
+    for server, locations in servers.items():
+        for location, block in locations.items():
+            assert not directives(block, "proxy_ignore_headers") + directives(block, "proxy_redirect"), (server, location)
+
+
+def test_nginx_streams_bodies_and_keeps_idle_connections_for_an_hour(http, servers):
+    expected = {
+        "client_max_body_size": "0", "proxy_request_buffering": "off", "proxy_buffering": "off",
+        "proxy_read_timeout": "3600s", "proxy_send_timeout": "3600s", "client_body_timeout": "3600s",
+        "proxy_http_version": "1.1", "access_log": "off",
+    }
+    assert {name: the(http, name) for name in expected} == expected
+    of_workshops = servers[WORKSHOP]["/"]
+    assert {name: the(of_workshops, name) for name in expected} == dict.fromkeys(expected)
+
+
+def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
+    assert ("Refresh", "$front_again", "always") in directives(servers[WORKSHOP]["/.front/notices/"], "add_header")
+    assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
 
 
 def test_nginx_pods_restart_only_if_configuration_changes():

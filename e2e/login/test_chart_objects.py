@@ -2,11 +2,13 @@
 cluster."""
 
 import base64
+import contextlib
 import functools
 import json
 import re
 import shutil
 import subprocess
+import urllib.parse
 
 import pytest
 import yaml
@@ -15,7 +17,7 @@ from chart import (
     CHART, COMPONENTS, FRONT_SETS, RELEASE, ROOT, SETS, Rendering, assert_programs_accept, known_settings, program, render,
     template, values_in, values_of, values_schema,
 )
-from harness import DEADLINE
+from harness import DEADLINE, exchange, free_port, wait_for
 from yaml_files import load, load_all
 
 IMAGES = values_in(CHART / "values.yaml")["images"]
@@ -112,6 +114,41 @@ def test_oauth2_proxy_accepts_its_configurations(name, folder):
         status, said = check_configuration(text, folder)
         assert status == 0, said
         assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a setting bypasses the login"
+
+
+# {set of values: address of the provider's login, and scopes}.
+PROVIDERS = {
+    "google": ("https://accounts.google.com/o/oauth2/auth", {"email", "profile"}),
+    "github": ("https://github.com/login/oauth/authorize", {"user:email", "read:org"}),
+}
+# Hosts of the login proxies, to which the provider redirects users after the login.
+LOGIN_HOSTS = {"login": "launcher.example.org", "workshops-login": "login.workshops.example.net"}
+
+
+@pytest.mark.parametrize("name", PROVIDERS)
+def test_login_redirects_to_provider_with_client_scopes_and_callback(name, folder):
+    for component, text in render(name).login_configurations.items():
+        (folder / "cfg").write_text(text)
+        port = free_port()
+        words = [program("oauth2-proxy"), "--config", folder / "cfg", "--http-address", f"127.0.0.1:{port}"]
+        secrets = dict.fromkeys(LOGIN_SECRETS, "0123456789abcdef" * 2) | {"OAUTH2_PROXY_CLIENT_ID": "the-client"}
+        with subprocess.Popen(words, env=secrets, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as proxy:
+
+            def start():
+                assert proxy.poll() is None, "oauth2-proxy has ended"
+                # With another host than that of the login proxy: the callback comes from the configuration.
+                with contextlib.suppress(ConnectionRefusedError):
+                    return exchange(port, "GET", "/oauth2/start")
+
+            try:
+                status, headers, _ = wait_for("oauth2-proxy to answer", start)
+            finally:
+                proxy.kill()
+        address, _, query = headers["location"].partition("?")
+        asked = dict(urllib.parse.parse_qsl(query))
+        assert (status, address, asked["client_id"], asked["response_type"]) == (302, PROVIDERS[name][0], "the-client", "code")
+        assert set(asked["scope"].split()) == PROVIDERS[name][1]
+        assert asked["redirect_uri"] == f"https://{LOGIN_HOSTS[component]}/oauth2/callback"
 
 
 def login_secrets(found):

@@ -124,6 +124,13 @@ def test_failed_restore_leaves_old_or_new_installation(restorable, lasting):
     assert outcomes.count(False) > 20 and outcomes.count(True) > 20
 
 
+def test_restore_that_fails_in_the_middle_of_a_file_changes_nothing(restorable):
+    before = contents(*restorable.folders)
+    # Only the database is larger.
+    assert "File too large. Nothing was restored" in restorable.run(*RESTORE, code=1, file_size=6000)
+    assert contents(*restorable.folders) == before and is_clean(restorable)
+
+
 def test_killed_restore_of_empty_server_can_be_repeated(restorable):
     for folder in restorable.folders:
         shutil.rmtree(folder)

@@ -56,6 +56,10 @@ http {{
 """
 
 
+# The front obeys no such header, so the client gets this answer itself.
+STALLING = b"HTTP/1.1 200 OK\r\nX-Accel-Redirect: /.front/notices/missing.en.html\r\nConnection: close\r\n\r\n"
+
+
 def stall(listener, stopped):
     """Serves a workshop that sends data as fast as the client accepts it, and never reads from its connections."""
     listener.setblocking(False)
@@ -67,7 +71,7 @@ def stall(listener, stopped):
                 while descriptor == listener.fileno():
                     connection, _ = listener.accept()
                     connection.setblocking(False)
-                    connection.send(b"HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n")
+                    connection.send(STALLING)
                     held[connection.fileno()] = connection
                     events.register(connection, select.EPOLLOUT)
                 try:
@@ -246,6 +250,15 @@ def answers(host=HOST):
     return found
 
 
+def steered():
+    """Sends a request of a signed-in user to the workshop. Returns status and beginning of the answer."""
+    connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=DEADLINE)
+    with contextlib.closing(connection):
+        connection.request("GET", "/", headers=SESSION | {"Host": WORKSHOP_HOST.decode()})
+        answer = connection.getresponse()
+        return [answer.status, answer.read(3).decode()]
+
+
 def front_answers():
     with contextlib.suppress(OSError, http.client.HTTPException):
         connection = http.client.HTTPConnection("127.0.0.1", 8080, timeout=DEADLINE)
@@ -305,7 +318,7 @@ def main(folder):
         )
         wait_for("the front to answer", front_answers)
         before = workers(front.pid)
-        seen["answers"] = answers()
+        seen["answers"], seen["steered"] = answers(), steered()
         for how in ATTACKS:
             seen[how] = attacked(how, todo["seconds"], group)
         wait_for("the front to answer", front_answers)

@@ -87,6 +87,11 @@ def test_nginx_forwards_only_authenticated_requests(results):
     }
 
 
+def test_workshop_cannot_redirect_to_internal_locations(results):
+    """The answer of the workshop of front_arena.py names an internal location. The client gets this answer unchanged."""
+    assert results["steered"] == [200, "xxx"]
+
+
 @pytest.mark.parametrize("how", front_arena.ATTACKS)
 def test_nginx_under_attack_stays_below_memory_limit_and_answers_users(results, how):
     one = results[how]

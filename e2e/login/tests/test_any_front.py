@@ -5,18 +5,23 @@ behind a Gateway with HTTPRoutes. The login provider keeps sessions. The importe
 with Traefik's middlewares.
 """
 
+import base64
 import contextlib
 import copy
 import json
+import ssl
 import subprocess
 import urllib.parse
 
 import pytest
+import test_sessions
+import test_single_sign_on
 
 from chain import (
-    ADMIN, ALICE, ANY, BOB, ECHO, FULL_NAME, JSON, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, cluster_ip,
-    kubectl, read, until,
+    ADMIN, ALICE, ANY, BOB, ECHO, FULL_NAME, JSON, LAUNCHER, NAMESPACE, WITH_SSO, WORKSHOP_DOMAIN, WORKSHOPS, apply,
+    cluster_ip, kubectl, namespaced, read, until,
 )
+from harness import exchange
 from test_edge_proxy import (
     EMAIL, ask, test_forged_identity_does_not_replace_session_identity,
     test_forged_identity_in_trailer_is_ignored, test_forged_identity_on_public_page_is_ignored,
@@ -25,7 +30,7 @@ from test_edge_proxy import (
 )
 from test_sessions import test_other_user_gets_403_from_workshop_and_404_from_api, test_websocket_opens_only_for_owner
 from test_single_sign_on import test_session_split_over_cookies_opens_launcher_and_workshop
-from visitor import PAGE
+from visitor import ANSWER, PAGE
 
 FRONT = f"{FULL_NAME}-front"
 # The port is that of Traefik's entry point. The fixture `chain` creates the Secret.
@@ -156,3 +161,42 @@ def test_request_with_conflicting_hosts_does_not_bypass_login(door, echo, bob):
         assert b'"app"' not in received and ALICE.encode() not in received, received[:300]
         # With the load balancer, nginx itself gets both hosts and answers 400. Traefik resolves the conflict earlier.
         assert door != "load balancer" or received.split(b" ")[1] == b"400", received[:300]
+
+
+@pytest.mark.parametrize("door", ["gateway"], indirect=True)
+def test_gateway_presents_certificate_of_named_secret(chain, door):
+    secret = read(NAMESPACE, "secret", "gateway")["data"]["tls.crt"]
+    expected = ssl.PEM_cert_to_DER_cert(base64.b64decode(secret).decode())
+    for host in ("launcher.test", f"login.{WORKSHOP_DOMAIN}"):
+        with contextlib.closing(chain.visitor().connect(urllib.parse.urlsplit(f"https://{host}/"))) as connection:
+            assert connection.sock.getpeercert(binary_form=True) == expected, host
+
+
+with_load_balancer = pytest.mark.parametrize("door", ["load balancer"], indirect=True)
+
+
+@with_load_balancer
+def test_login_returns_to_the_page_and_sign_out_ends_all_sessions(chain, door, echo):
+    test_single_sign_on.test_login_at_launcher_also_opens_workshop(chain, echo)
+    test_single_sign_on.test_sign_out_ends_provider_session_if_configured(chain, echo)
+    test_sessions.test_login_does_not_redirect_to_foreign_hosts(chain, "https://evil.test/")
+
+
+@with_load_balancer
+def test_service_without_sidecar_is_unreachable(chain, door, alice):
+    """The Service is in the workshops' namespace, and its name could be that of a workshop. Nothing in its pod checks the
+    identity, so the front must not reach it."""
+    container = {"name": "app", "image": "localhost/workshop-launcher/http:test", "args": ["serve"]}
+    pod = namespaced("Pod", "stray", namespace=WORKSHOPS, spec={"containers": [container], "terminationGracePeriodSeconds": 0})
+    pod["metadata"]["labels"] = labels = {"stray": "stray"}
+    ports = [{"port": 80, "targetPort": 8888}]
+    apply(pod, namespaced("Service", "stray", namespace=WORKSHOPS, spec={"selector": labels, "ports": ports}))
+    try:
+        # Control: the Service answers this machine.
+        address = cluster_ip(WORKSHOPS, "stray")
+        until("the Service to answer", lambda: exchange(80, "GET", "/", host=address, timeout=ANSWER)[0] == 200)
+        ask_front = lambda: alice.request("GET", f"https://stray.{WORKSHOP_DOMAIN}/", PAGE)
+        answer = until("the front to find the Service", lambda: (got := ask_front()).status != 404 and got)
+        assert answer.status in (502, 504), (answer.status, answer.body)
+    finally:
+        kubectl("--namespace", WORKSHOPS, "delete", "pod,service", "stray", "--wait=false")

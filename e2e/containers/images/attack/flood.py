@@ -2,6 +2,7 @@
 much that was, and holds it until it is ended."""
 
 import contextlib
+import ctypes
 import os
 import resource
 import signal
@@ -70,6 +71,21 @@ def buffers():
                 while True:
                     size += sender.send(bytes(MIB))
     hold(f"{len(made)} sockets with {size // MIB} MiB")
+
+
+def watches():
+    """Takes inotify instances, and watches of files, of which the kernel gives each user a number."""
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    library, instances, taken = ctypes.CDLL(None), [], 0
+    while (instance := library.inotify_init()) >= 0:
+        instances.append(instance)
+    paths = [entry.path.encode() for entry in os.scandir("/usr/bin") if os.access(entry.path, os.R_OK)]
+    for instance in instances:
+        for path in paths:
+            if library.inotify_add_watch(instance, path, 2) < 0:
+                break
+            taken += 1
+    hold(f"{len(instances)} instances with {taken} watches")
 
 
 def disk(path, mebibytes):
