@@ -44,7 +44,7 @@ const ask = (page) =>
 test("page stays usable while the service fails", async (t) => {
   const launcher = await startLauncher(t);
   const browser = await startBrowser(t);
-  await createTemplate(launcher, "Amber");
+  const template = await createTemplate(launcher, "Amber");
   const { page } = await openPage(t, browser, { email: ALICE });
   await page.goto(launcher.url);
   await launchFromCard(page, launcher, "Amber");
@@ -62,9 +62,14 @@ test("page stays usable while the service fails", async (t) => {
     const ends = await entry.locator("time[data-countdown]").getAttribute("datetime");
     const release = await lock(t, launcher);
     const answered = page.waitForResponse("**/extend");
+    const headers = { "X-Auth-Request-Email": "bob@example.org", "Content-Type": "application/json" };
+    const launching = fetch(`${launcher.url}/api/v1/templates/${template}/launch`, { method: "POST", headers, body: "{}" });
     await extend.click();
     const answer = await answered;
     assert.equal(answer.status(), 503);
+    const launch = await launching;
+    assert.equal(launch.status, 503);
+    for (const retry of [launch.headers.get("retry-after"), answer.headers()["retry-after"]]) assert.ok(Number(retry) > 0, retry);
     fault = await answer.text();
     await notice.getByText("The service did not answer.").waitFor();
     await screenshot(page, "not-done");

@@ -6,7 +6,12 @@ mod edge_proxy;
 mod local;
 mod tls;
 
+use std::net::SocketAddr;
 use std::path::Path;
+
+use axum::Router;
+use axum::routing::get;
+use tokio::net::TcpListener;
 
 use crate::{launcher, launcher_at, text};
 
@@ -86,10 +91,8 @@ fn doctor_reports_missing_cluster_configuration() {
     visit.is_silent_about("permissions");
 }
 
-#[test]
-fn hanging_doctor_checks_time_out() {
-    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let addr = silent.local_addr().unwrap();
+/// Writes a kubeconfig for the API server at this address.
+fn kubeconfig(addr: SocketAddr) -> tempfile::NamedTempFile {
     let kubeconfig = tempfile::NamedTempFile::new().unwrap();
     let cluster = format!(
         r#"{{"apiVersion": "v1", "kind": "Config", "current-context": "it", "users": [{{"name": "it", "user": {{}}}}],
@@ -97,6 +100,28 @@ fn hanging_doctor_checks_time_out() {
             "clusters": [{{"name": "it", "cluster": {{"server": "http://{addr}"}}}}]}}"#
     );
     std::fs::write(kubeconfig.path(), cluster).unwrap();
+    kubeconfig
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn doctor_reports_cluster_without_definition_of_workshop() {
+    const VERSION: &str = r#"{"major": "1", "minor": "34", "gitVersion": "v1.34.0", "gitCommit": "", "gitTreeState": "",
+        "buildDate": "", "goVersion": "", "compiler": "", "platform": ""}"#;
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let kubeconfig = kubeconfig(listener.local_addr().unwrap());
+    // All other paths get 404.
+    let api_server = Router::new().route("/version", get(|| async { VERSION }));
+    tokio::spawn(axum::serve(listener, api_server).into_future());
+    let visit = Visit::with(&[("SERVICE_FLEET", "kubernetes"), ("KUBECONFIG", kubeconfig.path().to_str().unwrap())]);
+    visit.says("ok", "API server", &["v1.34.0"]);
+    visit.says("FAIL", "CRD", &["no definition of Workshop in workshoplauncher.dev/v1alpha1", "crds/workshops.yaml"]);
+}
+
+#[test]
+fn hanging_doctor_checks_time_out() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let addr = silent.local_addr().unwrap();
+    let kubeconfig = kubeconfig(addr);
     // A named pipe without a writer: a program that opens it for reading hangs.
     let folder = tempfile::tempdir().unwrap();
     let pipe = folder.path().join("seeds.json");

@@ -56,6 +56,14 @@ async fn suspended_workshop_is_resumed_with_its_files_also_by_the_next_launcher(
     let after = until(&serving, name, "running").await;
     assert_eq!((&after["url"], &after["volume"]), (&before["url"], &before["volume"]));
     assert_eq!(starts(data.path()), 2, "the file from before the suspension is there");
+    // The launcher counts a change after its transaction.
+    let counted =
+        ["suspended\"} 1\n", "running\"} 2\n"].map(|end| format!("launcher_transitions_total{{state=\"{end}"));
+    eventually(async || {
+        let metrics = serving.get(serving.telemetry(), "/metrics", "");
+        counted.iter().all(|line| metrics.contains(line)).then_some(())
+    })
+    .await;
 
     // The launcher is killed right after each answer.
     ask(&serving, Method::POST, &suspend, &json!({})).await;

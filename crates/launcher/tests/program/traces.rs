@@ -46,7 +46,8 @@ async fn workshop_start_is_traced_from_ingress_to_ready_app() {
     let (collector, addr) = Collector::start().await;
     let data = tempfile::tempdir().unwrap();
     let endpoint = format!("http://{addr}");
-    let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), PATH]);
+    let headers = ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer of-the-course,x-course=penguins");
+    let serving = Serving::start_with(data.path(), &[("OTEL_EXPORTER_OTLP_ENDPOINT", &endpoint), headers, PATH]);
     let name = launched(&serving, &["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"], SAMPLED).await;
 
     let request = collector.span(|span| span.name == "POST /api/v1/templates/{template_id}/launch").await;
@@ -67,8 +68,11 @@ async fn workshop_start_is_traced_from_ingress_to_ready_app() {
     }
     let launch = collector.span(|span| span.name == "launch").await;
     assert_eq!(launch.links[0].span_id, request.span_id, "the span of the launch links to the span of the request");
+    let sent = ["authorization", "x-course"].map(|name| collector.header(name).unwrap());
+    assert_eq!(sent, ["Bearer of-the-course", "penguins"]);
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
+    assert!(!log.contains("of-the-course"), "the log contains a header of the collector: {log}");
     assert!(log.contains(&hex(&whole.trace_id)), "the log names the trace of a launch: {log}");
     let told = format!("{:?}", collector.spans());
     assert!(!told.contains("admin@example.org"), "a span contains the identity of the caller: {told}");

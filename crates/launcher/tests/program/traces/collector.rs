@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use axum::Router;
 use axum::body::Bytes;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::routing::post;
 use launcher_testkit::eventually;
 use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceRequest;
@@ -26,6 +26,8 @@ struct State {
     spans: Vec<Span>,
     /// Resource attributes of each received export, in the order of arrival.
     told_by: Vec<Resource>,
+    /// Headers of the last request.
+    headers: HeaderMap,
     /// Faults for the next requests, in order. Later requests succeed.
     faults: VecDeque<Fault>,
 }
@@ -50,13 +52,17 @@ impl Collector {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let addr = listener.local_addr().unwrap();
         let kept = collector.clone();
-        let take = move |body: Bytes| async move { kept.take(body).await };
+        let take = move |headers: HeaderMap, body: Bytes| async move { kept.take(headers, body).await };
         tokio::spawn(axum::serve(listener, Router::new().route("/v1/traces", post(take))).into_future());
         (collector, addr)
     }
 
-    async fn take(&self, body: Bytes) -> StatusCode {
-        let fault = self.0.lock().unwrap().faults.pop_front();
+    async fn take(&self, headers: HeaderMap, body: Bytes) -> StatusCode {
+        let fault = {
+            let mut state = self.0.lock().unwrap();
+            state.headers = headers;
+            state.faults.pop_front()
+        };
         match fault {
             Some(Fault::Silence) => std::future::pending().await,
             Some(Fault::Status(status)) => StatusCode::from_u16(status).unwrap(),
@@ -85,6 +91,11 @@ impl Collector {
     /// Returns the resource attributes of the first received export.
     pub(super) fn teller(&self) -> Resource {
         self.0.lock().unwrap().told_by[0].clone()
+    }
+
+    /// Returns this header of the last request.
+    pub(super) fn header(&self, name: &str) -> Option<String> {
+        self.0.lock().unwrap().headers.get(name).map(|value| value.to_str().unwrap().to_owned())
     }
 
     /// Waits until only this many faults remain to be injected.
