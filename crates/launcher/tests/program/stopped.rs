@@ -182,7 +182,7 @@ async fn paused_workshop_offers_its_resume_first() {
     let page = visit(&serving, &name, "/lab", &lines);
     let resume = format!("<a href=\"{page_of_workshop}\" target=\"_top\">Resume</a>");
     assert!(page.starts_with("HTTP/1.1 404 ") && page.contains(&resume), "{page}");
-    let saved = download(&told).await;
+    let saved = download(&serving, &told).await;
     assert!(saved.starts_with(&GZIP), "{saved:?}");
     let (code, log) = serving.stop();
     assert_eq!(code, Some(0), "{log}");
@@ -192,10 +192,11 @@ async fn paused_workshop_offers_its_resume_first() {
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Follows the link *Download* as Alice.
-async fn download(told: &Value) -> Vec<u8> {
+async fn download(serving: &Serving, told: &Value) -> Vec<u8> {
     let links = told["links"].as_array().unwrap();
     let link = links.iter().find(|link| link["label"] == "Download").unwrap();
-    let request = Client::new().get(link["url"].as_str().unwrap()).header("X-Auth-Request-Email", ALICE);
+    let client = Client::builder().resolve("localhost", serving.listen()).build().unwrap();
+    let request = client.get(link["url"].as_str().unwrap()).header("X-Auth-Request-Email", ALICE);
     request.send().await.unwrap().error_for_status().unwrap().bytes().await.unwrap().to_vec()
 }
 
@@ -211,7 +212,7 @@ async fn ended_workshop_offers_a_launch_with_its_saved_files_first() {
     let (_, told) = explanation(&serving, &name);
     assert_eq!(told["paragraphs"][2]["text"], "Your files are saved until {time}.", "{told}");
     assert_eq!(labels(&told), ["Launch with these files", "Launch again", "Download", "Saved work", "Open its page"]);
-    assert!(download(&told).await.starts_with(&GZIP));
+    assert!(download(&serving, &told).await.starts_with(&GZIP));
     let saved = ask(&serving, ALICE, Method::GET, "/snapshots/", &json!({})).await;
     let query = format!("?snapshot={}", saved[0]["snapshot_id"].as_str().unwrap());
     assert!(told["links"][0]["url"].as_str().unwrap().ends_with(&query), "{told}");
