@@ -182,7 +182,7 @@ impl ClassContent {
     /// True if the body names a slug.
     #[must_use]
     pub fn has_slug(body: &JsonObject) -> bool {
-        body.get("slug").is_some_and(|slug| !slug.is_null() && slug != "")
+        body.get("slug").is_some_and(|slug| !slug.is_null())
     }
 
     /// Returns the errors of fields that the caller may not change so: only admins change the name in paths, the namespace and

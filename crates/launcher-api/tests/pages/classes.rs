@@ -175,7 +175,8 @@ async fn teacher_changes_the_settings_and_keeps_those_of_admins() {
     let (teacher, admin, alice) = (app.browser(TEACHER), app.browser(ADMIN), app.browser(ALICE));
     add(&teacher, &room, ALICE, "student").await;
     let edit = format!("{room}/edit");
-    let saved = admin.post(&edit, &[("version", "1"), ("name", "Statistics"), ("queue_weight", "3")]).await;
+    let saved =
+        admin.post(&edit, &[("version", "1"), ("name", "Statistics"), ("slug", ""), ("queue_weight", "3")]).await;
     assert_eq!(saved.location(), room);
     let form = teacher.get(&edit).await.body;
     assert!(form.contains("value=\"Statistics\"") && !form.contains("queue_weight"), "{form}");

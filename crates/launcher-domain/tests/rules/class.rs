@@ -94,6 +94,10 @@ fn slug_of_class_is_derived_from_its_name() {
     assert_eq!(slug(json!({ "name": "Statistics 101", "slug": null })), "statistics-101");
     assert_eq!(slug(json!({ "name": "Statistics 101", "slug": "stats" })), "stats");
     assert_eq!(slug(json!({ "name": "R" })), "class");
+    assert_eq!(
+        read(&json!({ "name": "R", "slug": "" })).unwrap_err(),
+        [("/slug".to_owned(), "field-rule-slug".to_owned())]
+    );
     assert_eq!(slug(json!({ "name": "统计" })), "class");
 }
 

@@ -22,7 +22,7 @@ const FIELDS: [FormField; 14] = [
     field("max_workshops_per_member", Input::Number),
     of_admins("queue_weight", Input::Number),
     of_admins("namespace", Input::Namespace),
-    of_admins("slug", Input::Text),
+    of_admins("slug", Input::Slug),
     of_admins("allowed_images", Input::List),
     of_admins("allowed_sizes", Input::List),
     of_admins("allows_baseline", Input::Check),
@@ -49,6 +49,8 @@ const fn of_admins(name: &'static str, input: Input) -> FormField {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Input {
     Text,
+    /// Empty for the current slug.
+    Slug,
     Lines,
     /// Texts, one per line.
     List,
@@ -166,10 +168,10 @@ pub(crate) async fn save(visitor: InClass<EditClass, Visitor>, Fields(form): Fie
         let text = text.trim();
         let value = match input {
             Input::Check => true.into(),
-            Input::Number | Input::Day if text.is_empty() => Value::Null,
+            Input::Number | Input::Day | Input::Slug if text.is_empty() => Value::Null,
             // The rules report a text that is no number.
             Input::Number => text.parse().map_or_else(|_| text.into(), |number: i64| number.into()),
-            Input::Text | Input::Lines | Input::Day | Input::Namespace => text.into(),
+            Input::Text | Input::Slug | Input::Lines | Input::Day | Input::Namespace => text.into(),
             Input::List => text.lines().map(str::trim).filter(|line| !line.is_empty()).collect(),
         };
         body.insert(name.to_owned(), value);
