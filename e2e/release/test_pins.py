@@ -36,6 +36,16 @@ def test_workflow_compares_builds_of_every_runner():
     assert compared == [f"packaging/release/compare.sh parts/first-{runner} parts/second-{runner}" for runner in matrix["runner"]]
 
 
+def test_dependencies_are_checked_daily():
+    workflow = yaml.safe_load((ROOT / ".github/workflows/deny.yml").read_text())
+    # YAML reads the key `on` as true.
+    triggers, (job,) = workflow[True], workflow["jobs"].values()
+    assert "workflow_dispatch" in triggers
+    assert [re.fullmatch(r"\d+ \d+ \* \* \*", one["cron"]) is not None for one in triggers["schedule"]] == [True]
+    commands = [step["run"] for step in job["steps"] if "run" in step]
+    assert commands[-1] == "make deny" and any('cargo install --locked "cargo-deny@$CARGO_DENY"' in one for one in commands)
+
+
 def test_images_and_workflows_use_one_compiler():
     compilers = {COMPILER.search(text)[0]: COMPILER.search(text)[1] for text in DOCKERFILES.values()}
     assert len(DOCKERFILES) == 3 and len(compilers) == 1
