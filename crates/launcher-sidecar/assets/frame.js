@@ -305,7 +305,11 @@
 
   // Passes on the fragment of the address, which browsers do not send.
   function passFragment() {
-    if (location.hash) app.contentWindow.location.replace(app.getAttribute("src") + location.hash);
+    if (!location.hash) return;
+    const isLoaded = appPath() !== null;
+    app.contentWindow.location.replace(app.getAttribute("src") + location.hash);
+    // A page that was loaded before this script, from the cache, must begin again: it may read the fragment only then.
+    if (isLoaded) app.contentWindow.location.reload();
   }
 
   // Returns the app's last path in this tab; null without one.
