@@ -13,7 +13,6 @@ use crate::admission::{Admission, Streams};
 use crate::brand::Brand;
 use crate::compression::SharedText;
 use crate::identity::{Identity, UnprovenLog};
-use crate::pages::StoppedWorkshops;
 use crate::problem::Problem;
 use crate::settings::{ApiProcess, ApiSettings};
 
@@ -30,7 +29,6 @@ pub(crate) struct SharedState {
     pub(crate) settings: Arc<ApiSettings>,
     pub(crate) process: Arc<ApiProcess>,
     pub(crate) brand: Arc<Brand>,
-    pub(crate) stopped: StoppedWorkshops,
     pub(crate) openapi: OpenApiDocument,
     pub(crate) streams: Streams,
     /// Counts of the in-flight requests, and of the bytes that they hold.
@@ -56,10 +54,8 @@ impl AppState {
         openapi: impl FnOnce() -> SharedText + Send + 'static,
     ) -> Self {
         let streams = Streams::new(process.metrics.streams.clone());
-        let stopped = StoppedWorkshops::new(launcher.clone(), settings.clone(), process.proxy_secret.clone());
         Self(Arc::new(SharedState {
             launcher,
-            stopped,
             brand: Arc::new(Brand::new(&settings.brand)),
             settings: Arc::new(settings),
             process: Arc::new(process),

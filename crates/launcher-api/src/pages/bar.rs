@@ -11,9 +11,10 @@ use http::{HeaderMap, StatusCode};
 use launcher_service::ServiceError;
 
 use crate::extract::InstanceName;
-use crate::pages::StoppedWorkshop;
+use crate::pages::{StoppedWorkshop, StoppedWorkshops};
 use crate::problem::Problem;
 use crate::routes::hands::{NewsResponse, follow, news_for};
+use crate::settings::ApiSettings;
 use crate::state::Call;
 
 /// `GET …/news`: the news of the class, for the owner of the workshop. All others get the 404 of a workshop that does not exist.
@@ -53,6 +54,7 @@ pub(crate) async fn stopped(
     InstanceName(name): InstanceName,
     headers: HeaderMap,
 ) -> Result<Json<StoppedWorkshop>, Problem> {
-    let stopped = call.stopped.explain(&name, &headers).await?;
-    Ok(Json(stopped.ok_or(ServiceError::NotFound)?))
+    let (launcher, settings) = (call.launcher.clone(), ApiSettings::clone(&call.settings));
+    let stopped = StoppedWorkshops::new(launcher, settings, call.process.proxy_secret.clone());
+    Ok(Json(stopped.explain(&name, &headers).await?.ok_or(ServiceError::NotFound)?))
 }
