@@ -65,7 +65,7 @@
   let popup = null;
   let note = "";
   let crash = null;
-  // Address of the frame's last navigation that a page of the app began.
+  // Address of the last navigation that the app's present page began.
   let target = null;
   // Page of the app that leads to another site, until the next page. True until the frame is led back, and on the way back.
   let leaving = null;
@@ -394,6 +394,7 @@
     if (appPath() === null) return returnToApp();
     if (app.contentDocument === leaving) return;
     if (!isReturning) part("other-site").hidden = true;
+    target = null;
     leaving = null;
     isAstray = false;
     isReturning = false;
@@ -485,8 +486,7 @@
   // The policy of this page allows only pages of the workshop's origin in the frame.
   document.addEventListener("securitypolicyviolation", ({ effectiveDirective, blockedURI }) => {
     if (effectiveDirective !== "frame-src" || !/^https?:/.test(blockedURI)) return;
-    const isSite = target && new URL(target).origin === new URL(blockedURI).origin;
-    showOtherSite(isSite ? target : blockedURI);
+    showOtherSite(target ?? blockedURI);
     leaving = app.contentDocument;
     isAstray = true;
     returnToApp();
