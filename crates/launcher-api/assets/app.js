@@ -219,6 +219,11 @@
     // If the navigation fails, for example without a connection, the page stays. Reloads are possible again then.
     setTimeout(() => (leaving = false), 10_000);
   });
+  // "Try again" and "Cancel" end the workshop of the waiting page. The refresh after this end must not stop the navigation to
+  // the next page.
+  document.addEventListener("htmx:before:response", (event) => {
+    if (leaving && event.detail.ctx.response.headers.has("HX-Refresh")) event.preventDefault();
+  });
   async function checkSession(request) {
     if (leaving) return;
     try {
