@@ -123,7 +123,7 @@ include /etc/workshop-launcher-proxy/{{ index . 1 }}.conf;
 
 {{/* Policy of the notices: it allows the style that they embed, by its hash. launcher-sidecar defines it. */}}
 {{- define "launcher.front.noticePolicy" -}}
-default-src 'none'; style-src 'sha256-3gupg5378Eu72dR477nudEpF0caR/LD5sKNm8Je6jVI='; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
+default-src 'none'; style-src 'sha256-qkrn+JObtfaOce0L2sxLrZh5CUSY5iNWCDctwyotFv4='; base-uri 'none'; form-action 'none'; frame-ancestors 'self'
 {{- end }}
 
 {{- define "launcher.front.conf" -}}

@@ -10,7 +10,7 @@ const STYLE: &str = include_str!("../assets/notice.css");
 
 /// Content security policy of a notice. It allows only the embedded style, by its hash. Only the frame page may show a
 /// notice in a frame.
-pub const POLICY: &str = "default-src 'none'; style-src 'sha256-3gupg5378Eu72dR477nudEpF0caR/LD5sKNm8Je6jVI='; \
+pub const POLICY: &str = "default-src 'none'; style-src 'sha256-qkrn+JObtfaOce0L2sxLrZh5CUSY5iNWCDctwyotFv4='; \
                           base-uri 'none'; form-action 'none'; frame-ancestors 'self'";
 
 /// Interval in which the page of a starting workshop reloads itself, in seconds.

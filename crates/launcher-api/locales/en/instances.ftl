@@ -152,7 +152,7 @@ restart-question = { $count ->
 restart-warning = Unsaved work in these workshops is lost. Each workshop starts again with the current version. The end times do not change.
 # Sentences after it: what happens to the files.
 restart-keeps-files = The files are kept: the workshop has them again after the restart.
-restart-deletes-files = The restart deletes the files in a workshop. Its owner can download them before.
+restart-deletes-files = The restart deletes the files in a workshop. Its owner can download them first.
 
 # Note on this confirmation page if there are more workshops than it lists.
 restart-first = This page lists { $listed } of { $all } workshops. Open it again later to restart the others.
