@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{FutureExt, Stream, StreamExt};
-use launcher_domain::{ClassAccess, ClassRole, InstanceState, JsonObject};
+use launcher_domain::{ClassAccess, ClassMessage, ClassRole, InstanceState, JsonObject};
 use launcher_service::{LaunchRequest, MemberDraft};
 use launcher_testkit::{FrozenTime, in_time};
 
@@ -16,6 +16,17 @@ async fn ended(mut feed: impl Stream<Item = ()> + Unpin) {
 
 async fn notified(feed: &mut (impl Stream<Item = ()> + Unpin)) {
     in_time(feed.next()).await.unwrap();
+}
+
+/// Waits until the feed has published all changes so far. A stream can get the first message because the feed starts; the
+/// second one is published.
+async fn published(world: &World, class: &ClassAccess) {
+    let mut attention = Box::pin(world.launcher.follow_attention(class));
+    for text in ["first", "second"] {
+        world.launcher.send_message(class, text).await.unwrap();
+        let is_told = |message: &ClassMessage| message.text == text;
+        in_time(async { while !attention.next().await.unwrap().message.as_ref().is_some_and(is_told) {} }).await;
+    }
 }
 
 fn draft(who: &str, role: ClassRole, name: &str) -> MemberDraft {
@@ -33,6 +44,7 @@ async fn board_is_notified_of_changes_of_its_class_only() {
     let world = World::new().await;
     let (class, other) = (world.class("tina", &["alice"]).await, world.class("carl", &["bob"]).await);
     let (template, elsewhere) = (world.class_template(&class).await, world.class_template(&other).await);
+    published(&world, &class).await;
     let mut feed = Box::pin(world.launcher.watch_class(&class));
     notified(&mut feed).await;
 
@@ -61,9 +73,10 @@ async fn board_is_notified_of_changes_of_its_class_only() {
 async fn burst_of_changes_is_one_notification() {
     let world = World::new().await;
     let class = world.class("tina", &["alice"]).await;
+    published(&world, &class).await;
+    let frozen = FrozenTime::start();
     let mut feed = Box::pin(world.launcher.watch_class(&class));
     notified(&mut feed).await;
-    let frozen = FrozenTime::start();
     for number in 0..50 {
         world.set(&class, "alice", ClassRole::Student, &format!("Alice {number}")).await;
     }

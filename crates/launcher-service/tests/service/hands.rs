@@ -62,7 +62,7 @@ async fn hand_and_message_reach_the_members_of_the_class_on_each_replica() {
     until(&mut students, |class| class.message.is_none()).await;
 
     world.launcher.send_message(&other, "Only for the other class").await.unwrap();
-    // A stream repeats the state when the feed of its launcher starts, and as a heartbeat.
+    // The feed can publish the creation of the class after `follow`.
     let first = until(&mut elsewhere, |class| class.message.is_some() || !class.hands.is_empty()).await;
     assert_eq!(first.message.as_ref().map(|message| message.text.as_str()), Some("Only for the other class"));
     stop.cancel();
