@@ -55,12 +55,13 @@ class Course:
     def answer(self, request):
         """Answers one request of an `http.server` (CGI, RFC 3875)."""
         self.logins.append(request.headers.get("Authorization"))
-        if self.login and self.logins[-1] != self.login:
-            request.send_response(401)
+        path, _, query = request.path.partition("?")
+        is_refused = self.login and self.logins[-1] != self.login
+        if is_refused or not path.startswith("/course.git/"):
+            request.send_response(401 if is_refused else 404)
             request.send_header("Content-Length", "0")
             request.end_headers()
             return
-        path, _, query = request.path.partition("?")
         body = request.rfile.read(int(request.headers.get("Content-Length", 0)))
         environment = os.environ | CLEAN | {
             "GIT_PROJECT_ROOT": str(self.folder),

@@ -3,7 +3,7 @@
 
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
-import { screenshot, waitFor } from "./support.mjs";
+import { openMenu, screenshot, sendFrom as api, waitFor } from "./support.mjs";
 import { JSON_ONLY, Visitor } from "./visitor.mjs";
 
 const TEACHER = "teacher@example.org";
@@ -20,20 +20,20 @@ const MOST_SECONDS = 180;
 const AT_A_TIME = 6;
 /** Milliseconds between two looks of a student by HTTP. */
 const PACE = 500;
+/** Requests of one workshop: the test machine has the processors and the memory of a laptop. */
+const RESOURCES = { cpu_request: "5m", cpu_limit: "1", memory_request: "16Mi", memory_limit: "64Mi" };
+/** Folder of the templates that keep files. */
+const HOME = "/home/student";
 
-/** Sends an API request with the session of this page. Returns the body of the answer. */
-async function api(page, method, path, sent) {
-  const answer = await page.evaluate(
-    async ([method, path, sent]) => {
-      const content = sent && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
-      const answer = await fetch(`/api/v1${path}`, { method, ...content });
-      return { status: answer.status, text: await answer.text() };
+/** Returns the content of a file in the folder of the test app, which first gets this content if there is one. */
+const file = (page, path, content) =>
+  page.frameLocator("#app").locator("body").evaluate(
+    async (_, [path, content]) => {
+      const answer = await fetch(path, content === undefined ? {} : { method: "PUT", body: content });
+      return answer.ok ? (await answer.json()).file : `${answer.status} ${await answer.text()}`;
     },
-    [method, path, sent],
+    [path, content],
   );
-  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
-  return answer.text && JSON.parse(answer.text);
-}
 
 function summary(times) {
   const sorted = times.toSorted((one, other) => one - other);
@@ -53,6 +53,11 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
   const { page: teacher, complaints } = await open(day);
   const pages = new Map();
   let room, link;
+  /** Waits for the frame page of a workshop. Returns the name of the workshop. */
+  const isInWorkshop = async (page) => {
+    await page.waitForURL((url) => url.hostname.endsWith(`.${domain}`) && url.pathname === "/_launcher/frame");
+    return new URL(page.url()).hostname.split(".")[0];
+  };
 
   await day.test("teacher makes class, template, material and link", async (t) => {
     await teacher.goto(launcher);
@@ -85,10 +90,8 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     assert.ok(seconds <= MOST_SECONDS, `${seconds} s`);
     link = `${launcher}/join/${code}`;
     room = new URL(teacher.url()).pathname.replace(/\/projector$/, "");
-    // The test machine has the processors and the memory of a laptop: 33 workshops fit with smaller requests only.
     const [template] = await api(teacher, "GET", `${room}/templates/`);
-    const resources = { cpu_request: "5m", cpu_limit: "1", memory_request: "16Mi", memory_limit: "64Mi" };
-    await api(teacher, "PUT", `${room}/templates/${template.template_id}`, { ...template, resources });
+    await api(teacher, "PUT", `${room}/templates/${template.template_id}`, { ...template, resources: RESOURCES });
     await teacher.goto(launcher + room);
   });
 
@@ -108,7 +111,7 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
       const begun = Date.now();
       await click({ name: "Launch Exercise 1" });
       await enter(page, email);
-      await page.waitForURL((url) => url.hostname.endsWith(`.${domain}`) && url.pathname === "/_launcher/frame");
+      await isInWorkshop(page);
       assert.equal(JSON.parse(await page.frameLocator("#app").locator("body").innerText()).app, "http");
       times.push(Date.now() - begun);
       assert.equal(clicks, 2);
@@ -145,6 +148,7 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
 
   const [ada, bob, eve] = IN_BROWSERS.map((email) => pages.get(email));
   const bar = (page) => page.getByRole("banner");
+  const cover = (page) => page.locator("#cover");
   const hands = (count) => teacher.getByRole("heading", { name: `Raised hands: ${count}` });
 
   await day.test("board explains a failure", async () => {
@@ -206,7 +210,7 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     await screenshot(ada, "class-day-message");
   });
 
-  await day.test("all workshops are extended, then ended", async () => {
+  await day.test("all workshops are extended, then ended, which covers the open apps", async () => {
     const all = async (name, done) => {
       await teacher.getByRole("link", { name, exact: true }).click();
       await teacher.getByRole("button", { name, exact: true }).click();
@@ -217,7 +221,15 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
       await teacher.getByRole("link", { name: "Back to the class" }).click();
     };
     await all("Extend all", "Extended until");
+    const names = [ada, bob].map((page) => new URL(page.url()).hostname.split(".")[0]);
     await all("End all", "Ended");
+    for (const [at, page] of [ada, bob].entries()) {
+      await cover(page).getByText("A teacher ended “Exercise 1”.").waitFor();
+      const itsPage = cover(page).getByRole("link", { name: "Open its page" });
+      assert.equal(await itsPage.getAttribute("href"), `${launcher}/instances/${names[at]}`);
+      assert.ok(await page.evaluate(() => document.getElementById("app").inert), "expected no input into the app");
+    }
+    await screenshot(ada, "class-day-ended");
     await teacher.getByRole("listitem").filter({ hasText: "Ready" }).getByText("0", { exact: true }).waitFor();
     await teacher.getByRole("listitem").filter({ hasText: "Was here" }).getByText(`${STUDENTS.length}`, { exact: true }).waitFor();
   });
@@ -237,6 +249,65 @@ export async function classDay(day, { launcher, domain, open, logIn, enter, addr
     const expected = STUDENTS.map((email) => [email, email === IN_BROWSERS[2] ? 2 : 1]);
     assert.deepEqual([...workshops].sort(), expected.sort());
     assert.deepEqual(complaints, []);
+  });
+
+  /** Creates a template of the test app, which writes files, and launches it as Bob. */
+  const launchAsBob = async (name, fields) => {
+    const app = { app_type: "custom", image, port: 8888, args: ["serve"], resources: RESOURCES };
+    await api(teacher, "POST", `${room}/templates/`, { ...app, name, ...fields });
+    await bob.goto(launcher + room);
+    await bob.getByRole("button", { name: `Launch ${name}` }).click();
+  };
+  const openAnyway = async () => {
+    await bob.getByRole("heading", { name: "The course files did not load" }).waitFor();
+    await bob.getByRole("link", { name: "Open anyway" }).click();
+    const name = await isInWorkshop(bob);
+    await bar(bob).getByText("The course files did not load completely.").waitFor();
+    return name;
+  };
+  /** Chooses an action in the menu of a workshop's page, and confirms it. */
+  const choose = async (name, action, button) => {
+    await bob.goto(`${launcher}/instances/${name}`);
+    // An update of the page closes the menu.
+    await waitFor("the action", async () => {
+      const menu = await openMenu(bob.locator("#detail-content"));
+      return menu.getByRole("button", { name: action }).click({ timeout: 5_000 }).then(() => true, () => false);
+    });
+    await bob.getByRole("button", { name: button, exact: true }).click();
+  };
+  let unfinished;
+
+  await day.test("missing repository stops the waiting page until the student decides", async () => {
+    const missing = new URL("missing.git", repository).href;
+    const material = { sources: [{ kind: "git", url: repository, target: "course" }, { kind: "git", url: missing, target: "data" }] };
+    const storage = { kind: "workshop", path: HOME };
+    await launchAsBob("Exercise 3", { material, storage, env: { FILES: `${HOME}/course` } });
+    await bob.getByRole("note").filter({ hasText: "data" }).waitFor();
+    await bob.getByRole("link", { name: "Open anyway" }).waitFor();
+    const first = bob.url();
+    await screenshot(bob, "class-day-material");
+    await bob.getByRole("button", { name: "Try again" }).click();
+    await bob.waitForURL((url) => url.href !== first && url.pathname.endsWith("/wait"));
+    unfinished = await openAnyway();
+    assert.equal(await file(bob, "/lesson.txt"), "lesson\n");
+  });
+
+  await day.test("ended workshop is launched again with its files", async () => {
+    assert.equal(await file(bob, "/answer.txt", "forty-two"), "forty-two");
+    await choose(unfinished, /^End /, "End workshop");
+    await bob.getByRole("button", { name: /^Launch with these files/ }).click();
+    assert.notEqual(await openAnyway(), unfinished);
+    assert.equal(await file(bob, "/answer.txt"), "forty-two");
+  });
+
+  await day.test("student pauses a workshop, and resumes it with its files", async () => {
+    await launchAsBob("Exercise 4", { storage: { kind: "kept", path: HOME }, env: { FILES: HOME } });
+    const name = await isInWorkshop(bob);
+    assert.equal(await file(bob, "/answer.txt", "kept"), "kept");
+    await choose(name, /^Pause /, "Pause workshop");
+    await bob.getByRole("button", { name: /^Resume / }).click();
+    assert.equal(await isInWorkshop(bob), name);
+    assert.equal(await file(bob, "/answer.txt"), "kept");
   });
   return teacher;
 }

@@ -179,6 +179,20 @@ export async function send(launcher, method, path, body, email = ADMIN) {
   return text && JSON.parse(text);
 }
 
+/** Sends an API request with the session of this page. Returns the body of the answer. */
+export async function sendFrom(page, method, path, sent) {
+  const answer = await page.evaluate(
+    async ([method, path, sent]) => {
+      const content = sent && { headers: { "Content-Type": "application/json" }, body: JSON.stringify(sent) };
+      const answer = await fetch(`/api/v1${path}`, { method, ...content });
+      return { status: answer.status, text: await answer.text() };
+    },
+    [method, path, sent],
+  );
+  assert.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`);
+  return answer.text && JSON.parse(answer.text);
+}
+
 /** Creates a template. Unless `fields` say otherwise, its app is Python's own web server. Returns its id. */
 export async function createTemplate(launcher, name, fields = {}) {
   const command = ["python3", "-m", "http.server", "$(PORT)", "--bind", "127.0.0.1"];

@@ -2,14 +2,18 @@
 
 import contextlib
 import json
+import pathlib
+import shutil
 import subprocess
 
-from chain import ALICE, ECHO, LAUNCHER, MANY, SSO, WITH_SSO, WORKSHOP_DOMAIN, node_images
+from chain import ALICE, ECHO, LAUNCHER, MANY, SSO, WITH_SSO, WORKSHOP_DOMAIN, hostpath_volume, kubectl, node_images
 from git_server import git_server
 from test_browser import run_in_browser
 from visitor import PAGE
 
-OPTIONS = WITH_SSO
+# The volume with kept files of the class day, and the class of its storage.
+WORK, STORAGE_CLASS = pathlib.Path("/var/tmp/login-class-day"), "class-day"
+OPTIONS = (*WITH_SSO, "--set", "snapshots.store=/data/snapshots", "--set", f"workshops.storageClass={STORAGE_CLASS}")
 DEEP = f"{LAUNCHER}/launch/{ECHO}?from=a%2Fb+c&x=%C3%BC"
 # The image of the preset JupyterLab.
 NOTEBOOK_IMAGE = "quay.io/jupyter/scipy-notebook:latest"
@@ -85,10 +89,25 @@ def public_address():
         change("delete", f"{PUBLIC}/32", "dev", "lo")
 
 
+@contextlib.contextmanager
+def volume_for_kept_work():
+    """Creates a volume for the kept files of one person. The cluster provisions no volumes."""
+    # Of an earlier run that was killed.
+    kubectl("delete", "persistentvolume", STORAGE_CLASS, "--ignore-not-found")
+    hostpath_volume(STORAGE_CLASS, WORK, storageClassName=STORAGE_CLASS)
+    WORK.chmod(0o777)
+    try:
+        yield
+    finally:
+        # Its claim ends with the namespace of the workshops.
+        kubectl("delete", "persistentvolume", STORAGE_CLASS, "--wait=false")
+        shutil.rmtree(WORK)
+
+
 def test_class_day(chain):
     node_images("tag", "--force", "localhost/workshop-launcher/http:test", NOTEBOOK_IMAGE)
     try:
-        with public_address() as address, git_server(address) as course:
+        with volume_for_kept_work(), public_address() as address, git_server(address) as course:
             course.push({"lesson.txt": "lesson\n"})
             run_in_browser(chain, "test-class-day", COURSE_REPOSITORY=course.url)
     finally:

@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -55,6 +56,8 @@ func main() {
 }
 
 // serve answers every request with a JSON description of it, and echoes WebSockets, on the given port, else $PORT, else 8888.
+// With the folder $FILES, it writes the body of a PUT request into the file of the path there, and the description has the content
+// of the file.
 func serve(port string) {
 	if port == "" {
 		port = os.Getenv("PORT")
@@ -63,20 +66,45 @@ func serve(port string) {
 		port = "8888"
 	}
 	host, _ := os.Hostname()
+	files := os.Getenv("FILES")
 	handler := func(response http.ResponseWriter, request *http.Request) {
 		if strings.EqualFold(request.Header.Get("Upgrade"), "websocket") {
 			echo(response, request)
 			return
 		}
-		response.Header().Set("Content-Type", "application/json")
-		_ = json.NewEncoder(response).Encode(map[string]any{
+		description := map[string]any{
 			"app": "http", "host": host, "method": request.Method, "path": request.RequestURI,
 			"host_header": request.Host, "headers": request.Header,
-		})
+		}
+		if files != "" {
+			content, err := file(filepath.Join(files, filepath.Clean("/"+request.URL.Path)), request)
+			if err != nil {
+				http.Error(response, err.Error(), http.StatusInternalServerError)
+				return
+			}
+			description["file"] = content
+		}
+		response.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(response).Encode(description)
 	}
 	fmt.Println("listening on port", port)
 	server := http.Server{Addr: ":" + port, Handler: http.HandlerFunc(handler), ReadHeaderTimeout: time.Minute}
 	fail("%v", server.ListenAndServe())
+}
+
+// file writes the body of a PUT request into a file. Returns the content of the file, which is empty if there is none.
+func file(path string, request *http.Request) (string, error) {
+	if request.Method == http.MethodPut {
+		body, err := io.ReadAll(request.Body)
+		if err == nil {
+			err = os.WriteFile(path, body, 0o644)
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	content, _ := os.ReadFile(path)
+	return string(content), nil
 }
 
 // echo returns each frame of a WebSocket until it is closed.
