@@ -5,8 +5,8 @@
 set -euo pipefail
 # shellcheck source=e2e/login/common.sh
 source "$(dirname "$0")/../login/common.sh"
-
-repository=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=e2e/cluster/images/archives.sh
+source "$here/images/archives.sh"
 
 needs() {
   need_root "a server in separate namespaces"
@@ -16,6 +16,7 @@ needs() {
   need_command dockerd docker.io
   need_command docker-compose docker-compose
   need_command mmdebstrap mmdebstrap
+  need_command buildah buildah
   need_command npm npm
   need_chromium
 }
@@ -40,6 +41,15 @@ desktop_root() {
   printf '%s\n' "$archive"
 }
 
+# jupyter_image: prints the archive of the image of JupyterLab that the tests of containers use.
+jupyter_image() {
+  mkdir -p "$CACHE"
+  exec 7>"$CACHE/images.lock"
+  flock 7
+  archive jupyter
+  printf '%s\n' "$BUILT"
+}
+
 main() {
   local contexts
   local -a work=("$repository/e2e/tiers.sh" shell "tests server $repository/e2e/server/live")
@@ -51,7 +61,8 @@ main() {
   else
     "$repository/e2e/browser/apps.sh"
     DESKTOP_ROOT=$(desktop_root)
-    export DESKTOP_ROOT TEST_APPS=$repository/.local/apps/bin
+    JUPYTER_IMAGE=$(jupyter_image)
+    export DESKTOP_ROOT JUPYTER_IMAGE TEST_APPS=$repository/.local/apps/bin
   fi
   # Here, because the server has no internet.
   PYTHONPATH=$repository/e2e "$repository/.local/cluster/bin/python" -c "import environment; environment.browser()"

@@ -1,6 +1,7 @@
 // Presets in containers: an admin launches them from their cards, logs in at the workshops' domain, and uses their apps.
 
 import { test } from "node:test";
+import { runCell } from "../lab.mjs";
 import { launchPreset, useDesktop, useTerminal } from "../presets.mjs";
 import { openPage, screenshot, startBrowser } from "../support.mjs";
 import { LAUNCHER, SWITCHES, logIn } from "./log-in.mjs";
@@ -9,6 +10,7 @@ import { LAUNCHER, SWITCHES, logIn } from "./log-in.mjs";
 const PRESETS = [
   { card: "Desktop", image: "localhost/workshop-launcher/desktop:test", use: useDesktop },
   { card: "Terminal", use: useTerminal },
+  { card: "JupyterLab", use: runCell },
 ];
 
 test("presets work in containers", async (t) => {

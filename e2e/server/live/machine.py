@@ -27,7 +27,7 @@ IMAGES = {
 # Headers of requests to the API.
 JSON = {"Accept": "application/json", "Content-Type": "application/json"}
 APP_IMAGE = "localhost/workshop-launcher/http:test"
-# The image of the preset JupyterLab.
+# The image of the preset JupyterLab. The students of the class day use the test app under this name, which needs less memory.
 NOTEBOOK_IMAGE = "quay.io/jupyter/scipy-notebook:latest"
 TEACHER = "teacher@example.org"
 # The people of e2e/browser/class-day.mjs.
@@ -101,7 +101,10 @@ class Machine:
         assert process.wait() == 0
 
     def import_presets(self):
-        """Imports the images of the presets Desktop and Terminal. That of the terminal has the file system of the desktop and ttyd."""
+        """Imports the images of the presets JupyterLab, Desktop and Terminal. That of the terminal has the file system of the
+        desktop and ttyd."""
+        self.command("load", "--input", os.environ["JUPYTER_IMAGE"])
+        self.command("tag", "localhost/workshop-launcher/jupyter:test", NOTEBOOK_IMAGE)
         self.command("import", "--change", "USER 1000", "--change", "WORKDIR /home/user", os.environ["DESKTOP_ROOT"], DESKTOP_IMAGE)
         ttyd = pathlib.Path(os.environ["TEST_APPS"]) / "ttyd"
         self.derive("docker.io/tsl0922/ttyd:latest", {"usr/bin/ttyd": ttyd}, "WORKDIR /root", 'CMD ["ttyd", "bash"]')
