@@ -93,7 +93,7 @@ TIERS = [
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
          "e2e/postgres/server.sh run", cpus=1.2, check=True),
-    real("apps", "the apps of the presets in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser", cpus=0.8),
+    real("apps", "well-known apps in a real Chromium", "need_browser; e2e/browser/apps.sh", "tests apps e2e/browser", cpus=0.8),
     rust("api", "the API and the pages over real HTTP", "e2e/postgres/server.sh needs", "e2e/postgres/server.sh run",
          cpus=1.2, check=True),
     real("cluster", "real pods on a real Kubernetes: journeys, failures, faults, isolation, permissions", "need_cluster",

@@ -1,0 +1,6 @@
+import os
+
+from django.core.management import execute_from_command_line
+
+os.environ["DJANGO_SETTINGS_MODULE"] = "settings"
+execute_from_command_line()
