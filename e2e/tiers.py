@@ -51,8 +51,8 @@ class Tier:
     check: bool = False
     # True if failed tests are repeated.
     repeats: bool = False
-    # True if the tests run only in processor time that no other test uses, and not beside tests that need all processors
-    # and come earlier in the list.
+    # True if the tests run only in processor time that no other test uses, after the builds of programs, and not beside
+    # tests that need all processors and come earlier in the list.
     idle: bool = False
 
 
@@ -88,7 +88,7 @@ TIERS = [
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     Tier("simulation", "the service and its clusters with random faults", "need_rust_tests",
-         'SIM_SEEDS="${SIM_SEEDS:-500}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
+         'SIM_SEEDS="${SIM_SEEDS:-200}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",
@@ -130,8 +130,8 @@ TIERS = [
          cpus=1.6, builds=("programs-chart",)),
 ]
 
-# Go programs of the tests, which are built in the background. The scheduling class `idle` gives a build only time that
-# no test uses. A tier that waits for its programs builds a missing one itself, and reports the error.
+# Go programs of the tests, which are built in the background. After the tier `build`, the scheduling class `idle` gives them
+# only time that no test uses. A tier that waits for its programs builds a missing one itself, and reports the error.
 BUILDS = {
     "programs-server": "e2e/login/build.sh traefik oauth2-proxy dex",
     "programs-cluster": "e2e/cluster/build.sh",
@@ -176,13 +176,14 @@ class Job:
             self.process = subprocess.Popen([*prefix, *shell(command)], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=environment, process_group=0)
 
-    def promote(self):
-        """Gives an idle job its share of the processors."""
-        if self.idle:
-            self.idle = False
+    def set_idle(self, idle):
+        """Takes or gives the job's share of the processors."""
+        if self.idle != idle:
+            self.idle = idle
             found = subprocess.run(["pgrep", "--pgroup", str(self.process.pid)], stdout=subprocess.PIPE, text=True)
             for pid in found.stdout.split():
-                subprocess.run(["chrt", "--all-tasks", "--other", "--pid", "0", pid], stderr=subprocess.DEVNULL)
+                policy = "--idle" if idle else "--other"
+                subprocess.run(["chrt", "--all-tasks", policy, "--pid", "0", pid], stderr=subprocess.DEVNULL)
 
     def end(self, status, usage):
         self.status, self.seconds = status, time.monotonic() - self.begun
@@ -260,22 +261,23 @@ class Run:
         return {job.name for job in self.jobs.values() if not job.tier} | set(self.builds)
 
     def start_what_fits(self):
-        if self.builds and not any(job.idle for job in self.jobs.values()):
-            name = self.builds.pop(0)
-            self.start(Job(name, BUILDS[name], idle=True))
         for tier in list(self.waiting):
             free = PROCESSORS - sum(job.tier.cpus for job in self.running())
             # All other tiers use what `build` builds and what the requirements install.
             first = tier.name in ("lint", "build")
             blocked = not first and ("build" in self.unfinished() or REQUIREMENTS in self.building())
-            blocked |= tier.idle and any(other.cpus == PROCESSORS for other in self.before(tier))
+            blocked |= tier.idle and bool(self.building() or [other for other in self.before(tier) if other.cpus == PROCESSORS])
             if (tier.cpus <= free or not self.using()) and not blocked and not set(tier.builds) & self.building():
                 self.waiting.remove(tier)
                 self.start_tier(tier)
-        if not self.using():
-            # The remaining tiers wait for programs.
-            for job in self.jobs.values():
-                job.promote()
+        programs = [job for job in self.jobs.values() if job.name in BUILDS]
+        # No test runs beside the tier `build`, or all tests that are left wait for programs.
+        idle = "build" not in self.unfinished() and bool(self.using() or REQUIREMENTS in self.building())
+        for job in programs:
+            job.set_idle(idle)
+        if self.builds and not programs:
+            name = self.builds.pop(0)
+            self.start(Job(name, BUILDS[name], idle=idle))
 
     def unfinished(self):
         return {tier.name for tier in self.waiting} | {job.name for job in self.running()}

@@ -53,7 +53,7 @@ module_directory() {
 # targets. The compiler collects garbage only above 2 GiB. The caller's Go settings must not change the build.
 go_build() {
   (cd "$here/$1" && GOFLAGS=-mod=readonly GOWORK=off CGO_ENABLED=0 GOGC=off GOMEMLIMIT=2GiB \
-    nice go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false -tags netgo,osusergo,remove_all_sd "${@:2}")
+    go build -trimpath -buildvcs=false -gcflags=all=-dwarf=false -tags netgo,osusergo,remove_all_sd "${@:2}")
 }
 
 # changed_source NAME MODULE WORK: copies the module, completes the copy by tools/NAME/parts, changes it by

@@ -40,7 +40,7 @@ fi
 # Only these nodes need kwok, so build.sh does not build it. Its own go.mod pins the versions of its modules.
 if [[ ! -x "$BIN/kwok" ]]; then
   say "building kwok"
-  GOBIN=$BIN GOFLAGS='' GOWORK=off CGO_ENABLED=0 nice go install -trimpath -ldflags '-s -w' sigs.k8s.io/kwok/cmd/kwok@v0.7.0
+  GOBIN=$BIN GOFLAGS='' GOWORK=off CGO_ENABLED=0 go install -trimpath -ldflags '-s -w' sigs.k8s.io/kwok/cmd/kwok@v0.7.0
 fi
 # The nodes report by leases, as real nodes do: under load, nodes that report by status alone are considered lost.
 alive kwok || start kwok "$BIN/kwok" --kubeconfig="$ADMIN" --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \

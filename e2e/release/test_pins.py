@@ -37,9 +37,9 @@ def test_workflow_compares_builds_of_every_runner():
 
 
 def test_dependencies_are_checked_daily():
-    workflow = yaml.safe_load((ROOT / ".github/workflows/deny.yml").read_text())
+    workflow = yaml.safe_load((ROOT / ".github/workflows/daily.yml").read_text())
     # YAML reads the key `on` as true.
-    triggers, (job,) = workflow[True], workflow["jobs"].values()
+    triggers, job = workflow[True], workflow["jobs"]["deny"]
     assert "workflow_dispatch" in triggers
     assert [re.fullmatch(r"\d+ \d+ \* \* \*", one["cron"]) is not None for one in triggers["schedule"]] == [True]
     commands = [step["run"] for step in job["steps"] if "run" in step]

@@ -122,6 +122,26 @@ def test_idle_tier_runs_beside_others_and_after_those_that_need_all_processors(r
     assert run(*chosen)[0] == 0
 
 
+def test_idle_tier_starts_after_the_builds_of_programs(run, monkeypatch):
+    monkeypatch.setattr(tiers, "BUILDS", {"programs": "until [ -e tested ]; do read -t 0.02 <> <(:) || true; done; touch built"})
+    chosen = (
+        tiers.Tier("idle", "", "true", "[ -e built ]", cpus=0, idle=True),
+        tiers.Tier("tests", "", "true", "touch tested", cpus=1),
+        tiers.Tier("uses", "", "true", "[ -e built ]", cpus=1, builds=("programs",)),
+    )
+    assert run(*chosen)[0] == 0
+
+
+@pytest.mark.parametrize("beside, policy", [("build", "SCHED_OTHER"), ("tests", "SCHED_IDLE")])
+def test_builds_of_programs_take_no_share_of_the_processors_from_tests(run, monkeypatch, beside, policy):
+    monkeypatch.setattr(tiers, "BUILDS", {"programs": "chrt --pid $$ > policy"})
+    chosen = (
+        tiers.Tier(beside, "", "true", "until [ -s policy ]; do read -t 0.02 <> <(:) || true; done", cpus=1),
+        tiers.Tier("uses", "", "true", f"grep {policy} policy", cpus=1, builds=("programs",)),
+    )
+    assert run(*chosen)[0] == 0
+
+
 # A test program whose test `rules::b` fails if it runs beside another test.
 PROGRAM = """#!/bin/sh
 case "$*" in
