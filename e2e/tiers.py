@@ -131,10 +131,11 @@ TIERS = [
 ]
 
 # Go programs of the tests, which are built in the background. After the tier `build`, the scheduling class `idle` gives them
-# only time that no test uses. A tier that waits for its programs builds a missing one itself, and reports the error.
+# only time that no test uses. A tier that waits for its programs builds a missing one itself, and reports the error. The
+# longest tiers wait for the first ones.
 BUILDS = {
-    "programs-server": "e2e/login/build.sh traefik oauth2-proxy dex",
     "programs-cluster": "e2e/cluster/build.sh",
+    "programs-server": "e2e/login/build.sh traefik oauth2-proxy dex",
     "programs-chart": "e2e/login/build.sh helm promtool",
     "programs-login": "e2e/login/build.sh",
 }
