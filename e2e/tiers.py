@@ -88,7 +88,7 @@ TIERS = [
     real("limits", "launcher and sidecar in memory cgroups, attacked by 2,000 slow clients", "need_pytest", "tests limits e2e/limits"),
     real("measured", "size and speed of the pages in a real Chromium, by Lighthouse", "need_browser", "tests measured e2e/browser"),
     Tier("simulation", "the service and its clusters with random faults", "need_rust_tests",
-         'SIM_SEEDS="${SIM_SEEDS:-200}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
+         'SIM_SEEDS="${SIM_SEEDS:-150}" TEST_IDLE=1 rust_tests launcher-service:simulation', cpus=0, idle=True, check=True),
     real("chart_live", "the Helm chart: acceptance by the API server, nginx attacked by 2,000 clients in a cgroup",
          "need_cluster; need_go", "tests chart_live e2e/login/live", builds=("programs-cluster", "programs-login"), cluster=True),
     rust("service", "use cases, loops, rows in SQLite and PostgreSQL, process plumbing", "e2e/postgres/server.sh needs",

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.make_run
 # Upper bound of the first build, in seconds: in a fresh clone there is no target directory and no virtual environment.
 SET_UP_SECONDS = 1500
 # The build of `make run`. Alone, these packages need fewer features of their dependencies, so that cargo would compile most
-# packages once more. The images of the product are built in this way. Here, cargo builds what all tests use.
+# packages once more. The images and the release are built in this way. Here, cargo builds what all tests use.
 BUILD = "build --locked --package launcher --package launcher-material"
 TESTS_BUILD = "test --workspace --all-features --locked --no-run"
 HINT = "To run workshops in containers: SERVICE_FLEET=containers make run"
