@@ -59,6 +59,16 @@ async fn lifetime_in_the_pod_is_replaced_when_the_workshop_has_been_ready_for_a_
 }
 
 #[tokio::test(start_paused = true)]
+async fn extension_replaces_the_lifetime_in_the_pod_at_once() {
+    let mut workshop = running();
+    workshop["spec"]["expiresAt"] = "2026-01-01T15:00:00Z".into();
+    workshop["spec"]["lifetimeSeconds"] = 3600.into();
+    let calls = cluster_of(&workshop, json!({ EXPIRES_AT: "+3600" })).run_operator(at("12:00:30")).await;
+    let expected = json!({ "metadata": { "annotations": { EXPIRES_AT: "2026-01-01T15:00:00Z" } } });
+    assert_eq!(pod_patches(&calls).first(), Some(&&expected), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
 async fn pod_with_current_expiry_is_not_patched() {
     let calls = cluster(json!({ EXPIRES_AT: "2026-01-01T13:00:00Z" })).run_operator(at("12:30:00")).await;
     assert_eq!(pod_patches(&calls), Vec::<&Value>::new());
