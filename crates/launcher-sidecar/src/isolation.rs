@@ -261,4 +261,20 @@ mod tests {
         assert_eq!(query[12..], *b"\x01a\x07example\x00\x00\x01\x00\x01");
         assert_eq!(query[4..6], [0, 1]);
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_consecutive_refusals_prove_isolation() {
+        let mut blocked = Blocked::default();
+        for other in [Attempt::Silent, Attempt::Reached] {
+            for attempt in [Attempt::Refused, Attempt::Refused, other, Attempt::Refused, Attempt::Refused] {
+                blocked.record(attempt, Instant::now());
+                assert!(!blocked.is_certain(), "{attempt:?} {blocked:?}");
+            }
+            blocked = Blocked::default();
+        }
+        for certain in [false, false, true] {
+            blocked.record(Attempt::Refused, Instant::now());
+            assert_eq!(blocked.is_certain(), certain);
+        }
+    }
 }

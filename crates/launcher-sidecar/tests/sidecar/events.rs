@@ -49,7 +49,7 @@ async fn each_event_is_relayed_without_waiting_for_the_next() {
 }
 
 /// Advances the clock by `step`. The clock is paused only during this call, because the app's socket needs real time.
-async fn pass(step: Duration) {
+pub(crate) async fn pass(step: Duration) {
     tokio::time::pause();
     tokio::time::advance(step).await;
     tokio::time::resume();

@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use launcher_domain::Crash;
 use launcher_process::serve::raise_open_file_limit;
@@ -10,6 +11,7 @@ use launcher_sidecar::frame::{End, Frame, LastCrash};
 use tempfile::TempDir;
 use tokio::net::TcpStream;
 
+use super::events::pass;
 use super::frame::{frame, framed_by, get};
 use super::support::{ALICE, App, Client, Setup, soon};
 
@@ -109,6 +111,18 @@ async fn other_site_cannot_open_a_stream() {
     assert!(setup.send(head).await.starts_with("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream"));
 }
 
+/// Connects clients that each have the answer to one request.
+async fn idle_clients(setup: &Setup, count: usize) -> Vec<Client<TcpStream>> {
+    let mut clients = Vec::new();
+    for _ in 0..count {
+        let mut client = setup.client().await;
+        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        assert_eq!(client.read_response().await.status, 200);
+        clients.push(client);
+    }
+    clients
+}
+
 #[tokio::test]
 async fn stream_is_not_displaced_by_idle_connections() {
     raise_open_file_limit();
@@ -117,13 +131,28 @@ async fn stream_is_not_displaced_by_idle_connections() {
     let setup = framed_by(frame(&file)).await;
     let mut stream = open(&setup).await;
     event(&mut stream).await;
-    let mut crowd = Vec::new();
-    for _ in 0..400 {
-        let mut client = setup.client().await;
-        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
-        assert_eq!(client.read_response().await.status, 200);
-        crowd.push(client);
-    }
+    let _crowd = idle_clients(&setup, 400).await;
     std::fs::write(&file, "2026-01-01T13:00:00Z").unwrap();
     assert!(event(&mut stream).await.contains("2026-01-01T13:00:00Z"));
+}
+
+#[tokio::test]
+async fn stream_that_has_been_open_for_hours_is_not_displaced_by_idle_connections() {
+    const HEARTBEAT: Duration = Duration::from_secs(15);
+    raise_open_file_limit();
+    let last_crash = LastCrash::Shared(Arc::new(|| None::<Crash>));
+    let setup = framed_by(Frame { last_crash, ..Frame::default() }).await;
+    let mut stream = open(&setup).await;
+    event(&mut stream).await;
+    for _ in 0..2 * 240 {
+        pass(HEARTBEAT).await;
+        event(&mut stream).await;
+    }
+    let _older = idle_clients(&setup, 200).await;
+    pass(HEARTBEAT).await;
+    event(&mut stream).await;
+    let _newer = idle_clients(&setup, 200).await;
+    assert!(setup.sidecar.activity().open_connections <= 264, "others are displaced");
+    pass(HEARTBEAT).await;
+    assert!(event(&mut stream).await.starts_with("data: {"));
 }

@@ -208,11 +208,11 @@ async fn request_to_app_that_does_not_listen_gets_503_with_reloading_page() {
 }
 
 #[tokio::test]
-async fn redirect_to_the_app_or_to_own_host_without_tls_stays_on_the_workshop() {
+async fn location_at_the_app_or_at_own_host_without_tls_stays_on_the_workshop() {
     let app = App::start(|mut stream| async move {
         while let Some(head) = stream.read_head().await {
-            let location = head.split(' ').nth(1).unwrap().trim_start_matches("/?");
-            stream.write(format!("HTTP/1.1 302 Found\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")).await;
+            let (status, location) = head.split(' ').nth(1).unwrap().trim_start_matches('/').split_once('?').unwrap();
+            stream.write(format!("HTTP/1.1 {status} X\r\nLocation: {location}\r\nContent-Length: 0\r\n\r\n")).await;
         }
     })
     .await;
@@ -226,8 +226,12 @@ async fn redirect_to_the_app_or_to_own_host_without_tls_stays_on_the_workshop() 
         ("http", "http://w/login".to_owned(), "http://w/login"),
         ("https", "http://example.org/login".to_owned(), "http://example.org/login"),
     ] {
-        let head = format!("GET /?{location} HTTP/1.1\r\nHost: w\r\nX-Forwarded-Proto: {proto}\r\n{ALICE}\r\n");
-        client.send(head).await;
-        assert_eq!(client.read_response().await.header("Location"), Some(expected));
+        // Redirects, and the address of what a request has created.
+        for status in [201, 302, 308] {
+            let lines = format!("Host: w\r\nX-Forwarded-Proto: {proto}\r\n{ALICE}\r\n");
+            client.send(format!("GET /{status}?{location} HTTP/1.1\r\n{lines}")).await;
+            let answer = client.read_response().await;
+            assert_eq!((answer.status, answer.header("Location")), (status, Some(expected)));
+        }
     }
 }
