@@ -83,6 +83,17 @@ async fn stream_of_a_removed_member_ends_and_the_hand_is_lowered() {
 }
 
 #[tokio::test]
+async fn admin_without_a_role_follows_the_class() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice"]).await;
+    let [alice, admin] = [world.access("alice", &class).await.unwrap(), world.access("admin", &class).await.unwrap()];
+    assert_eq!(admin.role(), None);
+    let mut admins = follow(&world.launcher, &admin).await;
+    world.launcher.raise_hand(&alice).await.unwrap();
+    until(&mut admins, |class| class.hands.iter().any(|hand| hand.email == *caller("alice").email())).await;
+}
+
+#[tokio::test]
 async fn role_decides_who_answers_hands_and_sends_messages() {
     let world = World::new().await;
     let class = world.class("tina", &["alice", "bob"]).await;

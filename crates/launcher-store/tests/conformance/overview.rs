@@ -117,9 +117,15 @@ async fn ended_instances_are_counted_by_ready_and_end_hour() {
             let row = launched_at(&store, owner, -5 * HOUR, ready).await;
             over(&store, &row, reason, end).await;
         }
-        let count = |instances| EndedCount { ready_hour: -5, ended_hour: 3, instances };
-        assert_eq!(store.count_ended(&admin(), at(0)).await.unwrap(), [count(2)]);
-        assert_eq!(store.count_ended(&alice(), at(0)).await.unwrap(), [count(1)]);
+        // A suspended instance ran until its suspension.
+        let row = launched_at(&store, "bob@example.org", -5 * HOUR, Some(0)).await;
+        let row = changed(&store, &row, |row| row.suspended_at = Some(at(HOUR))).await;
+        over(&store, &row, EndReason::Owner, 3 * HOUR).await;
+        let count = |ended_hour, instances| EndedCount { ready_hour: -5, ended_hour, instances };
+        let mut counts = store.count_ended(&admin(), at(0)).await.unwrap();
+        counts.sort_by_key(|count| count.ended_hour);
+        assert_eq!(counts, [count(1, 1), count(3, 2)]);
+        assert_eq!(store.count_ended(&alice(), at(0)).await.unwrap(), [count(3, 1)]);
     })
     .await;
 }

@@ -1,7 +1,8 @@
 //! Tests of suspended instances: their volume, their resume under the limits of a launch, and their end by the retention.
 
 use launcher_domain::{
-    ActivityAction, EmailAddress, EndReason, Instance, InstanceState, LaunchRate, SecretValues, StorageKind,
+    ActivityAction, Crash, EmailAddress, EndReason, FailureCode, Instance, InstanceState, LaunchRate, Report,
+    SecretValues, StorageKind,
 };
 use launcher_store::{ActivityFilter, LaunchOutcome, LaunchRules, ResumeOutcome, Store, VolumeDeletion};
 use tokio::task::JoinSet;
@@ -20,6 +21,7 @@ async fn suspended(store: &Store, draft: &Instance, uid: &str) -> Instance {
     let starting = store.observe_instance(&starting.k8s_name).await.unwrap().unwrap();
     let running = changed(store, &starting, |row| {
         (row.state, row.started_at, row.expires_at) = (InstanceState::Running, Some(at(2)), Some(at(7202)));
+        row.report.last_crash = Some(Crash { at: at(5), code: FailureCode::Crashed, files_lost: false });
     })
     .await;
     let suspending = running.suspend(at(10)).unwrap().unwrap();
@@ -56,6 +58,8 @@ async fn resumed_instance_is_the_last_in_the_queue_with_its_name_and_volume() {
         );
         assert_eq!((after.workshop_uid.as_deref(), after.former_uid.as_deref()), (None, Some("uid-1")));
         assert_eq!((after.started_at, after.expires_at), (None, None));
+        assert!(before.report.last_crash.is_some(), "of the former run");
+        assert_eq!(after.report, Report::default());
         assert_eq!(store.observe_instance(&after.k8s_name).await.unwrap().as_ref(), Some(&after));
         assert_eq!(store.dispatch_pending(0, 100).await.unwrap().instances, [], "a queued instance has no Workshop");
 
