@@ -235,13 +235,16 @@ async fn failure_page_is_escaped_and_for_owner_only() {
     let fleet = home.open();
     let address = listen(&fleet).await;
     fleet.apply(&custom("lab-a", &["no-such-<img>"])).await.unwrap();
-    wait_for(&fleet, "lab-a", Phase::Failed).await;
+    let status = wait_for(&fleet, "lab-a", Phase::Failed).await.status.unwrap();
 
     let owner = get(address, "lab-a", Some(OWNER)).await;
     assert_eq!(owner.status(), StatusCode::SERVICE_UNAVAILABLE);
     assert!(!owner.headers().contains_key("refresh"));
     let page = owner.text().await.unwrap();
     assert!(page.contains("no-such-&lt;img&gt;"), "{page}");
+    let shown = page.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");
+    let texts = [status.message.unwrap(), status.remedy.unwrap()];
+    assert!(texts.iter().all(|text| shown.contains(&format!("<p>{text}</p>"))), "{texts:?} {page}");
     assert_eq!(get(address, "lab-a", None).await.status(), StatusCode::FORBIDDEN);
     fleet.stop().await;
 }
