@@ -181,6 +181,13 @@ def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
     assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
 
 
+def test_nginx_adds_the_headers_of_notices_to_their_errors(servers):
+    """Without `always`, nginx adds no header to an answer with 404 or 502, the statuses of the notices."""
+    found = {words[0]: words[2:] for words in directives(servers[WORKSHOP]["/.front/notices/"], "add_header")}
+    names = ("Refresh", "Cache-Control", "Content-Security-Policy", "Vary", "X-Content-Type-Options")
+    assert found == dict.fromkeys(names, ("always",))
+
+
 def test_nginx_pods_restart_only_if_configuration_changes():
     pods = [
         render("any", *changes).templates["front"]["metadata"]["annotations"]["checksum/config"]

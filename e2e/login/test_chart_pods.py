@@ -112,6 +112,15 @@ def test_helm_test_runs_doctor_with_settings_and_on_node_of_launcher(name):
         assert not service["spec"]["selector"].items() <= labels.items(), service["metadata"]["name"]
 
 
+@pytest.mark.parametrize("delay,grace", [(0, 5), (40, 100)])
+def test_launcher_is_killed_only_after_its_shutdown_delay_and_grace(delay, grace):
+    values = f"launcher.shutdownDelaySeconds={delay},launcher.shutdownGraceSeconds={grace}"
+    found = render("minimal", values)
+    own = found.env("launcher")
+    assert (own["SERVICE_SHUTDOWN_DELAY"], own["SERVICE_SHUTDOWN_GRACE"]) == (str(delay), str(grace))
+    assert found.pods["launcher"]["terminationGracePeriodSeconds"] >= delay + grace + 5
+
+
 # Components without permissions: {group of values: (set of values without an account of the group, its components)}.
 WITHOUT_PERMISSIONS = {
     "login": ("minimal", ["login", "workshops-login"]), "front": ("any", ["front"]), "notice": ("minimal", ["notice"]),
