@@ -277,4 +277,19 @@ mod tests {
             assert_eq!(blocked.is_certain(), certain);
         }
     }
+
+    #[tokio::test(start_paused = true)]
+    async fn only_uninterrupted_silence_proves_isolation() {
+        for other in [Attempt::Refused, Attempt::Reached] {
+            let mut blocked = Blocked::default();
+            for attempt in [Attempt::Silent, other, Attempt::Silent] {
+                blocked.record(attempt, Instant::now());
+                tokio::time::advance(SILENCE * 2 / 3).await;
+                assert!(!blocked.is_certain(), "{attempt:?} {blocked:?}");
+            }
+            blocked.record(Attempt::Silent, Instant::now());
+            tokio::time::advance(SILENCE / 3).await;
+            assert!(blocked.is_certain(), "{other:?} {blocked:?}");
+        }
+    }
 }

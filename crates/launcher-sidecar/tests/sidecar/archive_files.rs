@@ -1,6 +1,6 @@
 //! Tests of the files in the archive of `launcher-sidecar archive`, and of its list of missing files.
 
-use std::fs::{Permissions, remove_dir, remove_file, rename, set_permissions};
+use std::fs::{OpenOptions, Permissions, remove_dir, remove_file, rename, set_permissions};
 use std::io::Write;
 use std::os::fd::OwnedFd;
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -187,4 +187,40 @@ fn directory_of_the_file_system_for_damaged_files_is_omitted() {
     let reader = volume.start();
     let found = entries(&reader.download(TOKEN).1);
     assert_eq!(found.keys().collect::<Vec<_>>(), ["mine/", "mine/lost+found/", "mine/lost+found/kept"]);
+}
+
+/// An archive. Changes the sizes of two files as soon as their entries begin.
+struct Resize<'a> {
+    volume: &'a Volume,
+    written: Vec<u8>,
+}
+
+impl Write for Resize<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        for (name, size) in [("grows", 9000), ("shrinks", 10)] {
+            if bytes.starts_with(format!("{name}\0").as_bytes()) {
+                OpenOptions::new().write(true).open(self.volume.path(name)).unwrap().set_len(size).unwrap();
+            }
+        }
+        self.written.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn file_whose_size_changes_leaves_all_others_readable() {
+    let volume = Volume::new();
+    for (name, content) in [("grows", "g".repeat(3000)), ("shrinks", "s".repeat(3000)), ("notes.txt", "saved".into())] {
+        volume.write(name, content);
+    }
+    let mut resize = Resize { volume: &volume, written: Vec::new() };
+    write_archive(&volume.path(""), &mut resize).unwrap();
+    let found = files_of(&resize.written);
+    assert_eq!(found.keys().collect::<Vec<_>>(), ["grows", "notes.txt", "shrinks"]);
+    assert!(found["grows"] == [b'g'; 3000] && found["notes.txt"] == b"saved");
+    assert!(found["shrinks"] == ["s".repeat(10), "\0".repeat(2990)].concat().as_bytes());
 }

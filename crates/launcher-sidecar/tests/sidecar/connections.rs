@@ -40,6 +40,33 @@ async fn second_requests_of_many_clients_reuse_app_connections() {
 }
 
 #[tokio::test]
+async fn app_connection_with_the_buffers_of_a_bulk_transfer_is_not_reused() {
+    const LARGE: usize = 1 << 20;
+    let app = App::start(|mut stream| async move {
+        while let Some(head) = stream.read_head().await {
+            if head.starts_with("PUT ") {
+                stream.read_exact(LARGE).await;
+            }
+            let body = "x".repeat(if head.contains("/large ") { LARGE } else { 2 });
+            stream.write(format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len())).await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let upload = format!("Content-Length: {LARGE}\r\n\r\n{}", "x".repeat(LARGE));
+    for (start, rest, connections) in [
+        ("GET /large", "\r\n", 1),
+        ("GET /", "\r\n", 2),
+        ("PUT /", upload.as_str(), 2),
+        ("GET /", "\r\n", 3),
+        ("GET /", "\r\n", 3),
+    ] {
+        assert_eq!(setup.status(format!("{start} HTTP/1.1\r\nHost: w\r\n{ALICE}{rest}")).await, 200, "{start}");
+        assert_eq!(setup.app.connections(), connections, "{start}");
+    }
+}
+
+#[tokio::test]
 async fn request_with_connection_close_gets_whole_response_before_close() {
     let body = "x".repeat(1 << 20);
     let response = format!("HTTP/1.1 200 OK\r\nContent-Length: {}\r\n\r\n{body}", body.len());

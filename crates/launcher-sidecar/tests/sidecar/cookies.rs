@@ -1,6 +1,7 @@
 //! The login proxy's cookies do not reach the app, and the app cannot set them.
 
-use super::support::{ALICE, App, Setup, policy};
+use super::support::program::Program;
+use super::support::{ALICE, App, Client, Setup, policy};
 
 async fn seen_by_the_app(lines: &str) -> String {
     let setup = Setup::new().await;
@@ -50,4 +51,18 @@ async fn cookies_with_configured_login_prefix_are_removed() {
     let cookies = "Cookie: __Host-gate=secret; gate_1=secret; _oauth2_proxy=mine\r\n";
     assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}{cookies}\r\n")).await, 204);
     assert!(setup.app.seen().contains("\r\nCookie: _oauth2_proxy=mine\r\n"));
+}
+
+#[tokio::test]
+async fn settings_of_the_program_name_the_login_cookies_and_the_identity_header() {
+    let app = App::answering("HTTP/1.1 204 No Content\r\n\r\n").await;
+    let settings = [("SERVICE_SESSION_COOKIE_PREFIX", "_gate"), ("SERVICE_TRUSTED_AUTH_HEADER", "Remote-Email")];
+    let program = Program::start(app.addr, &settings).await;
+    let mut client = Client::connect(program.addr).await;
+    for (identity, status) in [(ALICE, 403), ("Remote-Email: alice@example.org\r\n", 204)] {
+        client.send(format!("GET / HTTP/1.1\r\nHost: w\r\n{identity}Cookie: _gate=secret; a=b\r\n\r\n")).await;
+        assert_eq!(client.read_response().await.status, status, "{identity}");
+    }
+    let seen = app.seen();
+    assert!(seen.contains("\r\nCookie: a=b\r\n") && !seen.contains("secret"), "{seen}");
 }

@@ -38,3 +38,15 @@ async fn app_that_refuses_every_frame_refuses_frame_of_other_origin() {
         assert!(answer.contains("default-src 'self'; frame-ancestors 'none'\r\n"), "{lines}: {answer}");
     }
 }
+
+#[tokio::test]
+async fn cached_response_for_the_frame_is_not_used_for_a_tab() {
+    let setup = Setup::new().await;
+    for (lines, varies) in [
+        ("Sec-Fetch-Dest: iframe\r\nSec-Fetch-Site: same-origin\r\n", true),
+        ("Sec-Fetch-Dest: document\r\nSec-Fetch-Site: same-origin\r\n", false),
+    ] {
+        let answer = head(&setup, lines).await;
+        assert_eq!(answer.contains("\r\nVary: Sec-Fetch-Dest, Sec-Fetch-Site\r\n"), varies, "{lines}: {answer}");
+    }
+}

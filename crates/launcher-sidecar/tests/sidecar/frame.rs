@@ -1,7 +1,7 @@
 //! The frame page, its files and the status.
 
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use jiff::Timestamp;
 use launcher_domain::Clock;
@@ -11,7 +11,8 @@ use launcher_sidecar::frame::{Expiry, ExpiryFile, Frame, LastCrash, WorkshopPage
 use tempfile::TempDir;
 
 use super::support::client::Response;
-use super::support::{ALICE, App, Setup, policy};
+use super::support::program::Program;
+use super::support::{ALICE, App, Client, Setup, policy};
 
 #[derive(Debug)]
 struct At(Timestamp);
@@ -266,6 +267,58 @@ async fn relative_expiry_counts_from_the_first_connection_of_the_app() {
     for (content, expected) in [("2026-01-01T14:00:00Z", "\"2026-01-01T14:00:00Z\""), ("+-5", "null")] {
         std::fs::write(&file, content).unwrap();
         shows(expected).await;
+    }
+}
+
+/// A clock that a test sets.
+#[derive(Debug)]
+struct Settable(Mutex<Timestamp>);
+
+impl Clock for Settable {
+    fn now(&self) -> Timestamp {
+        *self.0.lock().unwrap()
+    }
+}
+
+#[tokio::test]
+async fn relative_expiry_stays_the_same_at_later_connections_of_the_app() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("expires-at");
+    std::fs::write(&file, "+5400").unwrap();
+    let clock = Arc::new(Settable(Mutex::new(Timestamp::UNIX_EPOCH)));
+    let setup = framed_by(Frame { clock: clock.clone(), ..frame(&file) }).await;
+    for now in ["2026-01-01T12:00:00Z", "2026-01-01T12:30:00Z"] {
+        *clock.0.lock().unwrap() = now.parse().unwrap();
+        setup.sidecar.check_app().await.unwrap();
+        let status = get(&setup, "/_launcher/status", ALICE).await.body;
+        assert!(status.starts_with("{\"expires_at\":\"2026-01-01T13:30:00Z\","), "{now}: {status}");
+    }
+}
+
+#[tokio::test]
+async fn settings_of_the_program_reach_the_frame_page() {
+    let folder = TempDir::new().unwrap();
+    let (expiry, crash) = (folder.path().join("expires-at"), folder.path().join("last-crash"));
+    std::fs::write(&expiry, "2026-01-01T13:00:00Z").unwrap();
+    std::fs::write(&crash, "2026-01-01T11:59:00Z out-of-memory").unwrap();
+    let app = App::answering("").await;
+    let settings = [
+        ("SERVICE_EXPIRY_FILE", expiry.to_str().unwrap()),
+        ("SERVICE_LAST_CRASH_FILE", crash.to_str().unwrap()),
+        ("SERVICE_START_PATH", "/vnc.html?autoconnect=1"),
+        ("SERVICE_COURSE", "Maps"),
+        ("SERVICE_BRAND_NAME", "R&D Lab"),
+        ("SERVICE_BRAND_COLOR", "#7a1fa2"),
+        ("SERVICE_WORKSHOP_PAGE_URL", "https://launcher.example.org/instances/intro-a"),
+    ];
+    let program = Program::start(app.addr, &settings).await;
+    let mut client = Client::connect(program.addr).await;
+    let status = ["\"expires_at\":\"2026-01-01T13:00:00Z\"", "\"out_of_memory\":true"];
+    let page = ["src=\"/vnc.html?autoconnect=1\"", "<title>Maps</title>", "/instances/intro-a\">R&amp;D Lab</a>"];
+    for (name, parts) in [("status", &status[..]), ("frame", &page[..]), ("frame.css", &["light-dark(#7a1fa2, "][..])] {
+        client.send(format!("GET /_launcher/{name} HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+        let body = client.read_response().await.body;
+        assert!(parts.iter().all(|part| body.contains(part)), "{parts:?} in {body}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! The sidecar refuses requests that two parsers could read differently, and closes their connection.
 
-use super::support::{ALICE, Setup};
+use super::support::{ALICE, App, Setup, policy};
 
 /// A request hidden in the bytes after another request. Neither the sidecar nor the app may read it as a request.
 const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nHost: w\r\nX-Auth-Request-Email: alice@example.org\r\n\r\n";
@@ -174,6 +174,22 @@ async fn invalid_chunk_after_forwarded_chunk_leaves_body_incomplete_for_app() {
     client.send("zzz\r\n").await;
     assert!(client.read_to_end().await.starts_with("HTTP/1.1 400 "));
     assert!(setup.app.seen().ends_with("3\r\nabc\r\n"));
+}
+
+#[tokio::test]
+async fn invalid_chunk_after_begin_of_response_ends_connection_without_second_response() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n").await;
+        stream.read_end().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Transfer-Encoding: chunked\r\n\r\n")).await;
+    client.read_until(b"2\r\nok\r\n").await;
+    client.send("zzz\r\n").await;
+    assert_eq!(client.read_to_end().await, "");
 }
 
 #[tokio::test]

@@ -136,6 +136,19 @@ async fn proven_and_unproven_identity_get_same_bytes_as_from_sidecar_with_proxy_
     }
 }
 
+#[tokio::test]
+async fn identity_in_another_trusted_header_gets_same_bytes_as_from_sidecar() {
+    let app = App::answering("").await;
+    let header = [("SERVICE_TRUSTED_AUTH_HEADER", "Remote-Email")];
+    let (sidecar, notice) = (sidecar(&app, &header).await, notice(&app, &header).await);
+    for lines in [BOB, "Remote-Email: bob@example.org\r\n"] {
+        let request = request("GET /", lines);
+        let expected = answer(&sidecar, &request).await;
+        assert!(expected.starts_with("HTTP/1.1 403 "), "{expected}");
+        assert_eq!(answer(&notice, &request).await, expected, "{lines}");
+    }
+}
+
 #[test]
 fn notice_without_valid_launcher_url_fails_start_with_one_line_error() {
     for (settings, said) in [

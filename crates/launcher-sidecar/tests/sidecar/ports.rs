@@ -1,14 +1,15 @@
 //! The sidecar's ports: no other process can bind them, for IPv4 or for IPv6.
 
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener};
+use std::io::{self, Read as _, Write as _};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 
 use socket2::{Domain, Socket, Type};
 
 use super::support::namespace::run_in_namespace;
 use super::support::program::command;
-use super::support::{ALICE, App, Client, eventually};
+use super::support::workshop_network::{WORKSHOP, WorkshopNetwork};
+use super::support::{ALICE, App, Client, PATIENCE, eventually, wait_until};
 
 /// A sidecar process with its default listen addresses. Dropping it terminates the process.
 struct Default(Child);
@@ -109,6 +110,37 @@ async fn in_namespace_without_ipv6_sidecar_is_reachable() {
     assert!(TcpListener::bind((Ipv6Addr::LOCALHOST, 0)).is_err(), "this namespace has IPv6");
     assert_serves(&[Ipv4Addr::LOCALHOST.into()]).await;
     assert!(app.seen().contains("\r\nX-Forwarded-For: 127.0.0.1\r\n"), "{}", app.seen());
+}
+
+#[test]
+fn silent_connections_of_the_app_do_not_block_probes_from_other_hosts() {
+    run_in_namespace("ports::in_namespace_silent_connections_of_the_app_do_not_block_probes_from_other_hosts", "");
+}
+
+#[test]
+#[ignore = "runs in a network namespace"]
+fn in_namespace_silent_connections_of_the_app_do_not_block_probes_from_other_hosts() {
+    let workshop = WorkshopNetwork::new(&[]);
+    let settings = [("SERVICE_OWNER_EMAIL", "alice@example.org"), ("SERVICE_APP_PORT", "8888")];
+    let _program = Default(workshop.inside(|| command(&settings).stderr(Stdio::null()).spawn().unwrap()));
+    let (local, remote) = (SocketAddr::from((Ipv4Addr::LOCALHOST, 8081)), SocketAddr::new(WORKSHOP, 8081));
+    wait_until("the program listens", || TcpStream::connect(remote).is_ok());
+    // Returns the answer: an empty string if the sidecar closes the connection without one.
+    let probe = |address: SocketAddr| {
+        let (mut stream, mut answer) = (TcpStream::connect(address).unwrap(), String::new());
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let sent = stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: w\r\n\r\n");
+        drop(sent.and_then(|()| stream.read_to_string(&mut answer)));
+        answer
+    };
+    // Again, if the first ones were closed before the last: the sidecar closes a silent connection after 2 seconds.
+    wait_until("the limit of local connections is reached", || {
+        let silent: Vec<_> = workshop.inside(|| (0..32).map(|_| TcpStream::connect(local).unwrap()).collect());
+        let is_closed = workshop.inside(|| probe(local).is_empty());
+        assert!(probe(remote).contains("alive"), "a probe from another host has no answer");
+        drop(silent);
+        is_closed
+    });
 }
 
 #[test]

@@ -1,5 +1,11 @@
 //! Requests of the client, as the app receives them.
 
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio::time::sleep;
+
 use super::support::{ALICE, App, Setup, eventually, policy, soon};
 
 #[tokio::test]
@@ -60,6 +66,14 @@ async fn http_1_0_client_gets_plain_body_and_close() {
 }
 
 #[tokio::test]
+async fn http_1_0_client_gets_no_interim_response() {
+    let setup = Setup::answering("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    let answer = setup.send(format!("GET / HTTP/1.0\r\n{ALICE}Expect: 100-continue\r\n\r\n")).await;
+    assert_eq!(answer, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\nConnection: close\r\n\r\nok");
+    assert!(!setup.app.seen().contains("Expect"), "{}", setup.app.seen());
+}
+
+#[tokio::test]
 async fn target_naming_other_local_listener_reaches_only_the_app() {
     let setup = Setup::new().await;
     let decoy = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\ndecoy").await;
@@ -74,6 +88,14 @@ async fn target_naming_other_local_listener_reaches_only_the_app() {
     let elsewhere = format!("GET http://{name}/ HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n");
     assert_eq!(setup.status(elsewhere).await, 400);
     assert_eq!((decoy.connections(), decoy.seen()), (0, String::new()));
+}
+
+#[tokio::test]
+async fn app_at_another_host_is_replaced_by_the_one_on_this_host() {
+    let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok").await;
+    app.addr.set_ip([198, 51, 100, 1].into());
+    let setup = Setup::with(policy(), app).await;
+    assert_eq!(setup.status(format!("GET / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await, 200);
 }
 
 #[tokio::test]
@@ -102,6 +124,26 @@ async fn closed_app_connection_is_replaced_without_client_error() {
             assert_eq!(client.read_response().await.status, 200, "{method} {number}");
             assert_eq!(setup.app.connections(), number);
         }
+    }
+}
+
+#[tokio::test]
+async fn only_request_that_changes_nothing_is_sent_again() {
+    // The app answers the first request of each connection, and closes the connection after the second one.
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;
+        stream.read_head().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    for (method, status, count) in [("POST", 502, 2), ("DELETE", 502, 2), ("GET", 200, 3)] {
+        for expected in [200, status] {
+            client.send(format!("{method} / HTTP/1.1\r\nHost: w\r\n{ALICE}\r\n")).await;
+            assert_eq!(client.read_response().await.status, expected, "{method}");
+        }
+        assert_eq!(setup.app.seen().matches(&format!("{method} / ")).count(), count, "{method}");
     }
 }
 
@@ -190,4 +232,49 @@ async fn stop_closes_idle_connections_and_finishes_in_flight_requests() {
     assert_eq!((response.body.as_str(), response.header("Connection")), ("done", Some("close")));
     assert!(busy.is_closed().await);
     assert!(soon(setup.stop.finish(super::support::PATIENCE)).await);
+}
+
+#[tokio::test]
+async fn request_part_of_its_body_and_end_of_response_are_uses_of_the_app() {
+    /// Time between two uses: the last use is recorded in milliseconds.
+    const PAUSE: Duration = Duration::from_millis(2);
+    let may_end = Arc::new(Notify::new());
+    let ending = may_end.clone();
+    let app = App::start(move |mut stream| {
+        let ending = ending.clone();
+        async move {
+            stream.read_head().await;
+            stream.read_exact(2).await;
+            stream.write("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no").await;
+            ending.notified().await;
+            stream.write("k").await;
+            stream.read_end().await;
+        }
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut last = setup.sidecar.activity().last_used;
+    let mut is_used = || {
+        let former = std::mem::replace(&mut last, setup.sidecar.activity().last_used);
+        setup.sidecar.activity().last_used > former
+    };
+    sleep(PAUSE).await; // pacing: see above
+    assert_eq!(setup.status("GET / HTTP/1.1\r\nHost: w\r\n\r\n").await, 403);
+    assert!(!is_used(), "a refused request");
+    let mut client = setup.client().await;
+    for (part, seen) in [
+        (format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 2\r\n\r\n"), "\r\n\r\n"),
+        ("a".to_owned(), "\r\n\r\na"),
+        ("b".to_owned(), "\r\n\r\nab"),
+    ] {
+        sleep(PAUSE).await; // pacing: see above
+        client.send(&part).await;
+        eventually("the app has this part", || setup.app.seen().ends_with(seen)).await;
+        assert!(is_used(), "{part}");
+    }
+    client.read_until(b"\r\n\r\no").await;
+    sleep(PAUSE).await; // pacing: see above
+    may_end.notify_one();
+    client.read_exact(1).await;
+    assert!(is_used(), "the end of the response");
 }

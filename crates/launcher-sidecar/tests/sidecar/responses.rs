@@ -185,6 +185,32 @@ async fn response_before_end_of_upload_is_forwarded_and_closes_connection() {
 }
 
 #[tokio::test]
+async fn error_response_before_end_of_body_closes_connection() {
+    let closing = App::start(|mut stream| async move {
+        stream.read_head().await;
+    })
+    .await;
+    let invalid = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write("garbage\r\n\r\n").await;
+        stream.read_end().await;
+    })
+    .await;
+    let mut absent = App::answering("").await;
+    absent.addr = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    for (app, status) in [(closing, 502), (invalid, 502), (absent, 503)] {
+        let setup = Setup::with(policy(), app).await;
+        let mut client = setup.client().await;
+        client.send(format!("POST / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 1000\r\n\r\na")).await;
+        let answer = client.read_response().await;
+        assert_eq!((answer.status, answer.header("Connection")), (status, Some("close")));
+        // The rest of the body must not be read as the next request.
+        client.send(get("")).await;
+        assert!(client.is_closed().await, "{status}");
+    }
+}
+
+#[tokio::test]
 async fn request_to_app_that_does_not_listen_gets_503_with_reloading_page() {
     let port = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut app = App::answering("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n").await;

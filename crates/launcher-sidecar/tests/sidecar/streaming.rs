@@ -284,3 +284,29 @@ async fn app_that_reads_no_upload_bytes_for_15_minutes_is_disconnected() {
     assert!(begun.elapsed() > Duration::from_secs(800));
     uploading.await.unwrap();
 }
+
+#[tokio::test]
+async fn client_that_sends_no_upload_bytes_for_5_minutes_is_disconnected() {
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        while stream.read_exact(1).await.is_some() {}
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let (near, far) = tokio::io::duplex(1024);
+    let (sidecar, stop) = (setup.sidecar.clone(), setup.stop.clone());
+    let task = tokio::spawn(async move { sidecar.serve_connection(far, None, stop).await });
+    let mut client = Client::over(near);
+    client.send(format!("PUT / HTTP/1.1\r\nHost: w\r\n{ALICE}Content-Length: 100\r\n\r\na")).await;
+    eventually("the app has the first byte", || setup.app.seen().ends_with('a')).await;
+    tokio::time::pause();
+    let begun = tokio::time::Instant::now();
+    // Each byte that the client sends counts as progress and restarts the timeout.
+    for _ in 0..3 {
+        tokio::time::sleep(Duration::from_secs(200)).await; // simulated time
+        client.io.write_all(b"a").await.unwrap();
+        assert!(!task.is_finished());
+    }
+    tokio::time::timeout(Duration::from_secs(301), task).await.unwrap().unwrap();
+    assert!(begun.elapsed() > Duration::from_secs(600));
+}

@@ -160,3 +160,24 @@ async fn websocket_half_closed_by_app_is_closed_after_idle_minute() {
     soon(hearing.recv()).await.unwrap();
     eventually("it is not counted any more", || opened.setup.sidecar.activity().open_connections == 0).await;
 }
+
+#[tokio::test]
+async fn websocket_whose_app_reads_nothing_for_5_minutes_is_closed() {
+    let mut opened = Opened::to(|stream| async move {
+        let _unread = stream;
+        std::future::pending::<()>().await;
+    })
+    .await;
+    let (begun, sent) = (Instant::now(), AtomicUsize::new(0));
+    let sending = async {
+        while let Ok(count) = opened.client.io.write(&[0; 512]).await {
+            sent.fetch_add(count, Ordering::SeqCst);
+        }
+    };
+    tokio::select! {
+        () = sending => {}
+        () = stopped(&sent) => {}
+    }
+    let taken = opened.ended().await;
+    assert!(taken <= 300 && begun.elapsed() >= Duration::from_secs(300), "the tunnel was closed after {taken} s");
+}

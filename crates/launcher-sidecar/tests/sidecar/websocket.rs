@@ -154,6 +154,33 @@ async fn only_websocket_data_frames_count_as_activity() {
     }
 }
 
+#[tokio::test]
+async fn data_frames_that_only_the_app_sends_count_as_activity() {
+    const PING: &[u8] = b"\x89\x80abcd";
+    const FRAMES: [(&[u8], bool); 3] = [(b"\x89\x00", false), (b"\x8a\x00", false), (b"\x81\x01x", true)];
+    let app = App::start(|mut stream| async move {
+        stream.read_head().await;
+        stream.write(SWITCH).await;
+        for (frame, _) in FRAMES {
+            stream.read_exact(PING.len()).await;
+            stream.write(frame).await;
+        }
+        stream.read_end().await;
+    })
+    .await;
+    let setup = Setup::with(policy(), app).await;
+    let mut client = setup.client().await;
+    client.send(upgrade(ALICE)).await;
+    client.read_head().await;
+    let opened = setup.sidecar.activity().last_used;
+    for (frame, is_data) in FRAMES {
+        tokio::time::sleep(std::time::Duration::from_millis(2)).await; // pacing: the last use is recorded in milliseconds
+        client.send(PING).await;
+        assert_eq!(client.read_exact(frame.len()).await, frame);
+        assert_eq!(setup.sidecar.activity().last_used > opened, is_data, "{frame:?}");
+    }
+}
+
 /// Uses the client and the echo server of a WebSocket library: both must accept the sidecar's close frames as valid.
 #[tokio::test]
 async fn stop_sends_websocket_close_frame_1001_to_client_and_app() {
