@@ -19,7 +19,9 @@ fn serve(content: Vec<u8>) -> (Server, MaterialSource) {
 fn all_formats_are_recognised_by_content() {
     let files: [(&str, &[u8]); 2] = [("top/a.txt", b"1"), ("top/sub/b.txt", b"2")];
     let zipped: Vec<(&str, &[u8], u32)> = files.iter().map(|(path, content)| (*path, *content, 0o644)).collect();
-    for content in [tar(&files), gzip(&tar(&files)), zip(&zipped)] {
+    // Some programs compress an archive in several parts.
+    let parts = tar(&files).chunks(700).map(gzip).collect::<Vec<_>>().concat();
+    for content in [tar(&files), gzip(&tar(&files)), parts, zip(&zipped)] {
         let (server, source) = serve(content);
         let student = Student::new();
         let report = student.place(&MaterialSource { folder: Some("top".to_owned()), ..source.clone() });
@@ -37,19 +39,24 @@ fn all_formats_are_recognised_by_content() {
 
 #[test]
 fn modes_and_empty_directories_are_placed() {
-    let mut builder = Builder::new(Vec::new());
-    append(&mut builder, EntryType::Directory, "./", 0o755, b"");
-    append(&mut builder, EntryType::Directory, "./output/", 0o700, b"");
-    append(&mut builder, EntryType::Regular, "./run.sh", 0o4755, b"#!/bin/sh\n");
-    append(&mut builder, EntryType::Regular, "./data.csv", 0o600, b"1,2\n");
+    let with_directories = |kind: EntryType| {
+        let mut builder = Builder::new(Vec::new());
+        append(&mut builder, kind, "./", 0o755, b"");
+        append(&mut builder, kind, "./output/", 0o700, b"");
+        append(&mut builder, EntryType::Regular, "./run.sh", 0o4755, b"#!/bin/sh\n");
+        append(&mut builder, EntryType::Regular, "./data.csv", 0o600, b"1,2\n");
+        builder.into_inner().unwrap()
+    };
     let zipped: [(&str, &[u8], u32); 3] =
         [("output/", b"", 0o700), ("run.sh", b"#!/bin/sh\n", 0o4755), ("data.csv", b"1,2\n", 0o600)];
-    for content in [builder.into_inner().unwrap(), zip(&zipped)] {
+    // Old programs mark a directory by the slash alone.
+    for content in [with_directories(EntryType::Directory), with_directories(EntryType::Regular), zip(&zipped)] {
         let (_server, source) = serve(content);
         let student = Student::new();
         let report = student.place(&source);
         assert_eq!((report.outcome, report.message), (MaterialOutcome::Placed, None));
         assert_eq!((student.mode("course/run.sh"), student.mode("course/data.csv")), (0o755, 0o644));
+        assert!(student.path("course/output").is_dir());
         assert_eq!(student.mode("course/output"), 0o755);
         let source = MaterialSource { folder: Some("output".to_owned()), ..source };
         assert_outcome(&Student::new().place(&source), MaterialOutcome::Failed);

@@ -32,12 +32,15 @@ fn both_versions_of_protocol_find_all_kinds_of_references() {
         repository.git(&["tag", "light"]);
         repository.git(&["branch", "stable/1"]);
         let second = repository.commit(&[("a", "2")]);
+        // A branch is preferred to a tag with the same name.
+        repository.git(&["tag", "stable/1"]);
         repository.git(&["config", "uploadpack.allowAnySHA1InWant", "true"]);
         for (reference, content) in [
             (Some("v1"), "1"),
             (Some("light"), "1"),
             (Some("stable/1"), "1"),
             (Some("refs/heads/stable/1"), "1"),
+            (Some("refs/tags/stable/1"), "2"),
             (Some(first.as_str()), "1"),
             (Some("main"), "2"),
             (None, "2"),

@@ -138,6 +138,36 @@ fn archive_entry_with_another_size_in_its_extension_is_refused() {
     }
 }
 
+/// Asserts that git takes this directory for no repository.
+#[track_caller]
+fn assert_no_repository(student: &Student, directory: &str) {
+    let output = Command::new("git")
+        .args(["rev-parse", "--git-dir"])
+        .current_dir(student.path(directory))
+        .env("GIT_CEILING_DIRECTORIES", student.path(""))
+        .output()
+        .unwrap();
+    let error = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && error.contains("not a git repository"), "{directory}: {output:?}");
+}
+
+#[test]
+fn source_that_is_a_bare_repository_is_no_repository_for_git() {
+    let files: [(&str, &[u8]); 4] = [
+        ("HEAD", b"ref: refs/heads/main\n"),
+        ("config", b"[core]\nrepositoryformatversion = 0\nbare = true\n"),
+        ("objects/info/packs", b""),
+        ("refs/heads/.keep", b""),
+    ];
+    let content = tar(&files);
+    let digest = sha256(&content);
+    let server = Server::file(content);
+    let student = Student::new();
+    assert_outcome(&student.place(&archive(&server.url("a"), &digest)), MaterialOutcome::Placed);
+    assert!(student.path("course/config").exists() && !student.path("course/HEAD").exists());
+    assert_no_repository(&student, "course");
+}
+
 #[test]
 fn bare_repository_inside_of_a_source_is_no_repository_for_git() {
     let files: [(&str, &[u8]); 8] = [
@@ -161,14 +191,7 @@ fn bare_repository_inside_of_a_source_is_no_repository_for_git() {
         assert!(message.contains("HEAD of git repositories inside of the source: 2"), "{message}");
         assert_eq!([student.read("course/HEAD"), student.read("course/other/a.py")], ["a note", "1"]);
         for directory in ["course/work", "course/other"] {
-            let output = Command::new("git")
-                .args(["rev-parse", "--git-dir"])
-                .current_dir(student.path(directory))
-                .env("GIT_CEILING_DIRECTORIES", student.path(""))
-                .output()
-                .unwrap();
-            let error = String::from_utf8_lossy(&output.stderr);
-            assert!(!output.status.success() && error.contains("not a git repository"), "{directory}: {output:?}");
+            assert_no_repository(&student, directory);
         }
     }
 }

@@ -3,13 +3,15 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::Write as _;
-use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown, lchown, symlink};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::time::{Duration, SystemTime};
 
 use launcher_material::image::{Copied, copy};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
+use rustix::process::geteuid;
 use tempfile::TempDir;
 
 use crate::support::memory_directory;
@@ -83,6 +85,32 @@ fn copy_has_the_content_modes_times_and_links_of_the_image() {
     }
     assert_eq!(fs::read_link(volume.join("link")).unwrap(), Path::new("course/lesson.txt"));
     assert_eq!(fs::read_link(volume.join("dangling")).unwrap(), Path::new("/nowhere"));
+}
+
+#[test]
+fn copy_has_the_owners_of_the_image_if_root_copies() {
+    if !geteuid().is_root() {
+        return;
+    }
+    let folders = Folders::new();
+    let (image, volume) = (folders.image(), folders.volume());
+    fs::create_dir(image.join("course")).unwrap();
+    write(&image.join("course/tool"), "tool", 0o755);
+    symlink("course", image.join("link")).unwrap();
+    let owners = [("", 1234), ("course", 1235), ("course/tool", 1236), ("link", 1237)];
+    for (path, owner) in owners {
+        lchown(image.join(path), Some(owner), Some(owner + 100)).unwrap();
+    }
+    // A change of the owner removes the first bit.
+    fs::set_permissions(image.join("course/tool"), Permissions::from_mode(0o4755)).unwrap();
+
+    folders.copy(100).unwrap().unwrap();
+
+    for (path, owner) in owners {
+        let found = volume.join(path).symlink_metadata().unwrap();
+        assert_eq!((found.uid(), found.gid()), (owner, owner + 100), "{path}");
+    }
+    assert_eq!(mode(&volume.join("course/tool")), 0o4755);
 }
 
 #[test]
@@ -205,5 +233,42 @@ fn failure_is_one_line_and_an_exit_code() {
         let error = String::from_utf8(output.stderr).unwrap();
         assert_eq!((output.status.code(), error.lines().count()), (Some(code), 1), "{words:?}: {error}");
         assert!(error.starts_with("launcher-material: ") && error.contains(text), "{error}");
+    }
+}
+
+#[test]
+fn files_that_the_user_of_the_app_cannot_read_are_missing_and_named() {
+    /// User without privileges.
+    const USER: u32 = 65_534;
+    let folders = Folders::new();
+    let (image, volume) = (folders.image(), folders.volume());
+    write(&image.join("lesson.txt"), "lesson", 0o644);
+    write(&image.join("key"), "secret", 0o000);
+    fs::create_dir(image.join("private")).unwrap();
+    fs::set_permissions(image.join("private"), Permissions::from_mode(0o000)).unwrap();
+    let installed = folders.0.path().join("launcher-material");
+    let own = Path::new(env!("CARGO_BIN_EXE_launcher-material"));
+    assert!(program(own, &["install", installed.to_str().unwrap()]).status.success());
+    let mut command = Command::new(&installed);
+    // Without root, the modes above also refuse the owner.
+    if geteuid().is_root() {
+        for path in [folders.0.path(), &volume] {
+            chown(path, Some(USER), Some(USER)).unwrap();
+        }
+        command.uid(USER).gid(USER);
+    }
+    let output = command.arg("copy").args([&image, &volume, &folders.note()]).arg("1000").output().unwrap();
+
+    assert!(output.status.success(), "{output:?}");
+    let error = String::from_utf8(output.stderr).unwrap();
+    for name in ["key", "private"] {
+        let line = format!("not copied, because the app's user cannot read it: {}/{name}\n", image.display());
+        assert!(error.contains(&line), "{error}");
+    }
+    assert_eq!(fs::read_to_string(volume.join("lesson.txt")).unwrap(), "lesson");
+    assert!(folders.note().exists() && !volume.join("key").exists());
+    // The test directory cannot be removed otherwise.
+    for folder in [image, volume] {
+        fs::set_permissions(folder.join("private"), Permissions::from_mode(0o700)).unwrap();
     }
 }

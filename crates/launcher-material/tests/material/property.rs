@@ -136,11 +136,11 @@ fn files(root: &Path) -> Files {
     files
 }
 
-fn run(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Merged {
+fn run(directory: &TempDir, version: &str, lesson: &mut dyn Content) -> Merged {
     attempt(directory, version, lesson).unwrap()
 }
 
-fn attempt(directory: &TempDir, version: &str, lesson: &mut Lesson) -> Result<Merged, Failure> {
+fn attempt(directory: &TempDir, version: &str, lesson: &mut dyn Content) -> Result<Merged, Failure> {
     let root = Dir::open(directory.path()).unwrap();
     let store = Store::open(&root, "course", None, &Limits::default()).unwrap();
     let version = Version { id: version, folder: None };
@@ -253,6 +253,40 @@ proptest! {
             edits[index].iter().for_each(|edit| apply(&root, edit));
         }
     }
+}
+
+/// Version of a teacher. The student works after the merge has decided the changes, and before it makes them.
+struct Late<'a> {
+    lesson: Lesson,
+    root: &'a Path,
+    edits: &'a [Edit],
+}
+
+impl Content for Late<'_> {
+    fn manifest(&self) -> &Manifest {
+        self.lesson.manifest()
+    }
+
+    fn read(&mut self, wanted: &dyn Fn(&str) -> bool, receive: &mut Receive<'_>) -> Result<(), Failure> {
+        self.edits.iter().for_each(|edit| apply(self.root, edit));
+        self.lesson.read(wanted, receive)
+    }
+}
+
+#[test]
+fn change_of_a_student_during_the_merge_stays_and_is_a_conflict() {
+    let directory = memory_directory();
+    let root = directory.path().join("course");
+    let [replaced, placed] = ["d.txt", "i"].map(|path| PATHS.iter().position(|found| *found == path).unwrap());
+    run(&directory, "version1", &mut Lesson::new(&[(replaced, 0)]));
+    let lesson = Lesson::new(&[(replaced, 1), (placed, 1)]);
+    let edits = [Edit::Append(replaced, 5), Edit::Write(placed, 6)];
+    let merged = run(&directory, "version2", &mut Late { lesson, root: &root, edits: &edits });
+    assert_eq!(merged.conflicts, ["d.txt", "i"]);
+    let found = files(&root);
+    assert_eq!((&*found["d.txt"], &*found["i"]), ("teacher 0\nstudent 5\n", "student 6\n"));
+    let beside = found.iter().filter(|(path, text)| path.contains("(from teacher version") && *text == "teacher 1\n");
+    assert_eq!(beside.count(), 2, "{found:?}");
 }
 
 /// True for a file that the merge placed beside another one.

@@ -143,12 +143,16 @@ fn redirect_after_the_first_request_is_refused() {
 
 #[test]
 fn archive_is_received_by_redirect() {
-    let content = tar(&[("a", b"1")]);
-    let digest = sha256(&content);
-    let server = Server::start(move |request, stream| match request.path.as_str() {
-        "/a.tar" => respond(stream, "302 Found", &[("Location", "b.tar")], b""),
-        _ => respond(stream, "200 OK", &[], &content),
-    });
-    let student = Student::new();
-    assert_outcome(&student.place(&archive(&server.url("a.tar"), &digest)), MaterialOutcome::Placed);
+    for status in
+        ["301 Moved Permanently", "302 Found", "303 See Other", "307 Temporary Redirect", "308 Permanent Redirect"]
+    {
+        let content = tar(&[("a", b"1")]);
+        let digest = sha256(&content);
+        let server = Server::start(move |request, stream| match request.path.as_str() {
+            "/a.tar" => respond(stream, status, &[("Location", "b.tar")], b""),
+            _ => respond(stream, "200 OK", &[], &content),
+        });
+        let report = Student::new().place(&archive(&server.url("a.tar"), &digest));
+        assert_eq!(report.outcome, MaterialOutcome::Placed, "{status}: {report:?}");
+    }
 }

@@ -10,6 +10,7 @@ use launcher_domain::material::{MaterialOutcome, MaterialReport, SourceReport};
 use tempfile::TempDir;
 
 use crate::support::archives::{sha256, tar};
+use crate::support::http::{self, respond};
 use crate::support::{Student, archive, assert_failed, assert_outcome};
 
 /// Server of the files in a directory, with a certificate for 127.0.0.1 of its own.
@@ -96,4 +97,16 @@ fn redirect_from_https_to_http_is_refused() {
     let server = Server::start(&[("a.tar", answer(head, b""))]);
     let report = place(&Student::new(), &server.url("a.tar"), &sha256(b""), server.certificate());
     assert_failed(&report, "from https to http");
+}
+
+#[test]
+fn redirect_from_http_to_https_is_followed() {
+    let content = tar(&[("a", b"1")]);
+    let server = Server::start(&[("a.tar", answer("200 OK", &content))]);
+    let location = server.url("a.tar");
+    let plain = http::Server::start(move |_, stream| respond(stream, "302 Found", &[("Location", &location)], b""));
+    let student = Student::new();
+    let report = place(&student, &plain.url("a.tar"), &sha256(&content), server.certificate());
+    assert_outcome(&report, MaterialOutcome::Placed);
+    assert_eq!(student.read("course/a"), "1");
 }
