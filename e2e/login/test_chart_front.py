@@ -9,7 +9,7 @@ import pytest
 
 from chart import RELEASE, render, values_schema
 from harness import DEADLINE
-from nginx_conf import blocks, directives, http_of, servers_of, the
+from nginx_conf import blocks, directives, http_of, parsed, servers_of, the
 
 HOST, DOMAIN = "launcher.example.org", "workshops.example.net"
 FRONT = f"{RELEASE}-front"
@@ -179,6 +179,34 @@ def test_nginx_streams_bodies_and_keeps_idle_connections_for_an_hour(http, serve
 def test_bad_gateway_page_refreshes_only_if_workshop_exists(http, servers):
     assert ("Refresh", "$front_again", "always") in directives(servers[WORKSHOP]["/.front/notices/"], "add_header")
     assert blocks(http, "map")["$upstream_addr $front_again"] == [(("", ""), None), (("default", "2"), None)]
+
+
+def test_nginx_bounds_the_time_of_requests_without_session(http, servers):
+    """Requests with a session may take an hour. A client without one must not occupy a connection for so long."""
+    assert the(http, "client_header_timeout") == "15s"
+    found = {}
+    for server, locations in servers.items():
+        for name, block in locations.items():
+            if the(block, "proxy_pass") and not the(block, "auth_request"):
+                found[server, name] = the(block, "proxy_read_timeout")
+    asks = {(server, name) for server, name in found if name in (f"= {AUTH_LOCATION}", "@login")}
+    assert len(asks) == 4 and len(found) == 7
+    assert found == {key: "15s" if key in asks else "60s" for key in found}
+
+
+def test_nginx_keeps_idle_connections_longer_than_load_balancers(http):
+    """If nginx closed an idle connection first, a load balancer could send its next request there, and answer it with 502. The
+    idle timeouts of clouds are up to 600 seconds."""
+    assert int(the(http, "keepalive_timeout").removesuffix("s")) > 600
+
+
+def test_nginx_ends_before_kubernetes_kills_it():
+    """The pause before the stop and the shutdown of the worker, which waits for WebSockets, fit into the grace period."""
+    found = render("any")
+    pod, container = found.pods["front"], found.containers["front"]
+    shutdown = the(parsed(found.data(FRONT)["nginx.conf"]), "worker_shutdown_timeout")
+    pause = container["lifecycle"]["preStop"]["sleep"]["seconds"]
+    assert pause + int(shutdown.removesuffix("s")) + 5 <= pod["terminationGracePeriodSeconds"]
 
 
 def test_nginx_adds_the_headers_of_notices_to_their_errors(servers):

@@ -116,6 +116,38 @@ def test_oauth2_proxy_accepts_its_configurations(name, folder):
         assert not re.search("skip_auth|trusted_ip|ping_user_agent|cookie_refresh", text), "a setting bypasses the login"
 
 
+def test_both_login_proxies_admit_only_the_configured_domains_and_teams():
+    github = {"github_org": '"example"', "github_team": '"course,staff"', "email_domains": '["*"]'}
+    for name, expected in {"github": github, "minimal": {"email_domains": '["example.org"]'}}.items():
+        for component, text in render(name).login_configurations.items():
+            settings = dict(line.split(" = ", 1) for line in text.splitlines() if " = " in line)
+            restrictions = ("email_domains", "github_org", "github_team")
+            assert {key: settings[key] for key in restrictions if key in settings} == expected, (name, component)
+
+
+def test_plain_http_has_cookies_and_urls_that_browsers_accept():
+    """Browsers do not store a cookie with the attribute Secure or a prefix of its name that requires it."""
+    for name, is_secure in {"trial": False, "minimal": True}.items():
+        found = render(name)
+        prefixes = ("__Host-", "__Secure-") if is_secure else ("", "")
+        names = [f'cookie_name = "{prefix}_oauth2_proxy' for prefix in prefixes]
+        for text, cookie in zip(found.login_configurations.values(), names, strict=True):
+            assert f"cookie_secure = {str(is_secure).lower()}\n" in text and cookie in text, name
+        scheme = found.env("operator").get("SERVICE_WORKSHOP_SCHEME", "https")
+        urls = [found.env(component)["SERVICE_PUBLIC_URL"] for component in ("launcher", "operator")]
+        assert {scheme, *(url.partition("://")[0] for url in urls)} == {"https" if is_secure else "http"}
+
+
+def test_workshops_wait_for_isolation_only_with_network_policies():
+    """Without policies, the isolation never begins: no workshop would start."""
+    for change, expected in [
+        ("networkPolicy.enabled=true", "true"),
+        ("networkPolicy.waitForIsolation=false", "false"),
+        ("networkPolicy.enabled=false", "false"),
+    ]:
+        assert render("minimal", change).env("operator")["SERVICE_WAIT_FOR_ISOLATION"] == expected, change
+
+
 # {set of values: address of the provider's login, and scopes}.
 PROVIDERS = {
     "google": ("https://accounts.google.com/o/oauth2/auth", {"email", "profile"}),
