@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::StatusCode;
 use launcher_service::Limits;
-use launcher_testkit::Options;
+use launcher_testkit::{Options, eventually};
 use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, with};
@@ -127,6 +127,25 @@ async fn launch_above_rate_limit_shows_notice_with_wait_time() {
         assert!(refused.body.contains(text), "{}", refused.body);
         assert_eq!(refused.body.matches("id=\"notice\"").count(), 1);
         assert!(refused.body.contains("id=\"workshop-penguins-"), "the list stays");
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn launch_into_a_full_queue_shows_notice() {
+    let limits = Limits { max_concurrent_starts: 1, max_queued: 1, ..Limits::default() };
+    let app = App::with(Options { runs_at_once: false, limits, ..Options::default() }).await;
+    let template = app.template("Penguins", |_| {}).await;
+    let (alice, bob, action) = (app.browser(ALICE), app.browser(BOB), format!("/launch/{template}"));
+    let starting = bob.launch(&template).await;
+    eventually(async || app.test.fleet.workshop(&starting)).await;
+    bob.launch(&template).await;
+    // htmx does not insert the answer of a server error.
+    for (browser, status) in [(&alice, StatusCode::SERVICE_UNAVAILABLE), (&alice.with_htmx(), StatusCode::CONFLICT)] {
+        let refused = browser.post(&action, &[("return_to", "/")]).await;
+        assert_eq!((refused.status, refused.header("retry-after")), (status, "60"));
+        assert!(refused.body.contains("Too many workshops are waiting to start."), "{}", refused.body);
+        assert_eq!(refused.body.matches("id=\"notice\"").count(), 1);
     }
     app.finish().await;
 }

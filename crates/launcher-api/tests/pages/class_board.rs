@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join;
 use http::{Method, StatusCode};
+use jiff::{SignedDuration, Timestamp};
 use launcher_domain::{ClassRole, EmailAddress, MaterialOutcome, MaterialReport, SourceReport};
 use launcher_service::MemberDraft;
 use launcher_testkit::eventually;
@@ -350,6 +351,32 @@ async fn last_use_of_an_app_is_on_the_board_and_in_the_attendance() {
     let attendance = teacher.get(&format!("{room}/attendance.csv")).await.body;
     let last = attendance.lines().find(|line| line.starts_with(ALICE)).unwrap().split(',').nth(5).unwrap();
     assert!(last.starts_with(&second[..19]), "{last} {second}");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn last_activity_without_a_report_is_now_until_the_workshop_ends_and_its_end_afterwards() {
+    let app = App::start().await;
+    let (room, template) = class(&app).await;
+    let (teacher, alice) = (app.browser(TEACHER), app.browser(ALICE));
+    add(&teacher, &room, ALICE, "student").await;
+    let name = ready(&alice, &template).await;
+    let last = async || -> Timestamp {
+        let table = teacher.get(&format!("{room}/attendance.csv")).await.body;
+        let row = table.lines().find(|line| line.starts_with(ALICE)).unwrap();
+        row.split(',').nth(5).unwrap().parse().unwrap()
+    };
+    let first = last().await;
+    app.test.clock.advance(Duration::from_secs(600));
+    let second = last().await;
+    assert!(second.duration_since(first) >= SignedDuration::from_secs(600), "{first} {second}");
+
+    alice.post(&format!("/instances/{name}/end"), &[]).await;
+    teacher.get_until(&format!("{room}/board"), "Was here until").await;
+    let end = last().await;
+    assert!(end > second, "{end} {second}");
+    app.test.clock.advance(Duration::from_secs(600));
+    assert_eq!(last().await, end);
     app.finish().await;
 }
 

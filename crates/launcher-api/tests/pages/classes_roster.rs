@@ -83,6 +83,34 @@ async fn uploaded_table_is_previewed_and_then_written_as_shown() {
 }
 
 #[tokio::test]
+async fn preview_offers_to_remove_missing_members_of_the_roster_but_not_the_reader() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let teacher = app.browser(TEACHER);
+    add(&teacher, &room, "gone@example.org", "student").await;
+    let access = app.test.launcher.class(&app.admin(), room.strip_prefix("/classes/").unwrap()).await.unwrap();
+    let link = app.test.launcher.create_join_link(&access, &Default::default()).await.unwrap();
+    assert_eq!(app.browser(ALICE).post(&format!("/join/{}", link.code), &[]).await.location(), room);
+
+    let preview = upload(&teacher, &format!("{room}/members"), format!("Email\n{BOB}\n").as_bytes()).await;
+    let offered = preview.body.split("name=\"remove\" value=\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    assert_eq!(offered.collect::<Vec<_>>(), ["gone@example.org"], "Alice is no member of the roster");
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn teacher_who_leaves_the_class_returns_to_the_list_of_classes() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let teacher = app.browser(TEACHER);
+    add(&teacher, &room, ALICE, "teacher").await;
+    let leave = format!("{room}/members/{}/remove", TEACHER.replace('@', "%40"));
+    assert_eq!(teacher.post(&leave, &[]).await.location(), "/classes");
+    assert_eq!(members(&app, &room).await, [format!("{ALICE}  teacher")]);
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn unusable_list_returns_to_the_class_with_its_error() {
     let app = App::start().await;
     let (room, _) = class(&app).await;

@@ -1,6 +1,8 @@
 //! Join links: a teacher shows the code, and people join the class with two clicks.
 
 use http::StatusCode;
+use jiff::Timestamp;
+use serde_json::{Value, json};
 
 use crate::classes::{add, class};
 use crate::support::{ALICE, App, BOB};
@@ -83,5 +85,46 @@ async fn wrong_form_of_a_link_keeps_its_values() {
     add(&teacher, &room, ALICE, "student").await;
     let student = app.browser(ALICE).post(&format!("{room}/join-link"), &form).await;
     assert_eq!(student.status, StatusCode::FORBIDDEN);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn new_link_has_the_rules_of_its_form() {
+    let app = App::start().await;
+    let (room, _) = class(&app).await;
+    let teacher = app.browser(TEACHER);
+    for (days, seats, domain, is_for_members) in
+        [(1_i64, json!(3), json!("example.org"), true), (30, Value::Null, Value::Null, false)]
+    {
+        let (days_text, seats_text) = (days.to_string(), seats.as_u64().map(|seats| seats.to_string()));
+        let form = [
+            ("valid_days", days_text.as_str()),
+            ("seats", seats_text.as_deref().unwrap_or_default()),
+            ("domain", domain.as_str().unwrap_or_default()),
+            ("members_only", if is_for_members { "true" } else { "" }),
+        ];
+        teacher.post(&format!("{room}/join-link"), &form).await;
+
+        let link = teacher.get(&format!("/api/v1{room}/join-link")).await.body;
+        let link: Value = serde_json::from_str(&link).unwrap();
+        let second = |field: &str| link[field].as_str().unwrap().parse::<Timestamp>().unwrap().as_second();
+        assert_eq!(second("expires_at") - second("created_at"), days * 86_400, "{link}");
+        assert_eq!((&link["seats"], &link["domain"], &link["members_only"]), (&seats, &domain, &json!(is_for_members)));
+    }
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn person_who_tries_many_wrong_codes_learns_when_to_try_again() {
+    let app = App::start().await;
+    let bob = app.browser(BOB);
+    for _ in 0..20 {
+        assert_eq!(bob.get("/join/aaaaa-aaaaa").await.status, StatusCode::NOT_FOUND);
+    }
+    let refused = bob.get("/join/aaaaa-aaaaa").await;
+    assert_eq!(refused.status, StatusCode::TOO_MANY_REQUESTS);
+    let seconds: u32 = refused.header("retry-after").parse().unwrap();
+    let text = format!("You tried many wrong codes. Try again in {} minute", seconds.div_ceil(60));
+    assert!(refused.body.contains(&text), "{text}: {}", refused.body);
     app.finish().await;
 }

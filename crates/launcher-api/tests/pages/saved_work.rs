@@ -190,3 +190,35 @@ async fn editor_saves_storage_and_reports_its_errors_at_the_fields() {
     assert_eq!(read["storage"], serde_json::Value::Null);
     app.finish().await;
 }
+
+#[tokio::test]
+async fn address_of_an_ended_workshop_says_if_its_kept_files_are_still_there() {
+    let app = App::start().await;
+    let alice = app.browser(ALICE);
+    let name = alice.launch(&app.template("Penguins", kept).await).await;
+    let detail = format!("/instances/{name}");
+    alice.get_until(&detail, "Ready").await;
+    let volume = app.test.fleet.workshop(&name).unwrap().spec.storage.unwrap().volume;
+    alice.post(&format!("{detail}/end"), &[]).await;
+    alice.get_until(&detail, "<dt>Ended</dt>").await;
+    let told = async || {
+        let answer = alice.get(&format!("/_launcher/class/{name}/stopped")).await.body;
+        let told: Value = serde_json::from_str(&answer).unwrap();
+        let all = |list: &str, field: &str| -> Vec<String> {
+            let entries = told[list].as_array().unwrap().iter();
+            entries.map(|entry| entry[field].as_str().unwrap().to_owned()).collect()
+        };
+        (all("paragraphs", "text"), all("links", "label"))
+    };
+    let (begin, end) = ("You ended “Penguins”.", "It ended at {time}.");
+
+    let (texts, links) = told().await;
+    assert_eq!(texts, [begin, end, "Your files are kept. Your next launch has them again."]);
+    assert_eq!(links, ["Launch again", "Download", "Saved work", "Open its page"]);
+
+    assert_eq!(alice.post(&format!("/work/{volume}/delete"), &[]).await.location(), "/work");
+    let (texts, links) = told().await;
+    assert_eq!(texts, [begin, end, "The files of this workshop are deleted."]);
+    assert_eq!(links, ["Launch again", "Open its page"]);
+    app.finish().await;
+}

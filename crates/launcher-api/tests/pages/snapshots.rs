@@ -1,6 +1,8 @@
 //! Files that are saved when a workshop ends: the page "Saved work", and the texts of the workshop.
 
-use launcher_testkit::Options;
+use launcher_domain::{MaterialReport, SourceReport};
+use launcher_testkit::{Options, eventually};
+use serde_json::json;
 
 use crate::support::{ADMIN, ALICE, App, BOB, borrowed, row_actions};
 
@@ -14,13 +16,18 @@ async fn saving() -> App {
 
 /// Launches a template as Alice, waits until it runs, and ends it. Returns the path of the workshop's page.
 async fn ended(app: &App, template: &str) -> String {
-    let alice = app.browser(ALICE);
-    let page = format!("/instances/{}", alice.launch(template).await);
-    alice.get_until(&page, "Ready").await;
-    alice.post(&format!("{page}/end"), &[]).await;
-    alice.get_until(&page, "Why it ended").await;
-    alice.get_until(&page, "<dt>Ended</dt>").await;
+    let page = format!("/instances/{}", app.browser(ALICE).launch(template).await);
+    end(app, &page).await;
     page
+}
+
+/// Waits until the workshop of Alice with this page runs, and ends it.
+async fn end(app: &App, page: &str) {
+    let alice = app.browser(ALICE);
+    alice.get_until(page, "Ready").await;
+    alice.post(&format!("{page}/end"), &[]).await;
+    alice.get_until(page, "Why it ended").await;
+    alice.get_until(page, "<dt>Ended</dt>").await;
 }
 
 /// Returns the path of the newest snapshot on the page, with this last part.
@@ -239,7 +246,7 @@ async fn saved_files_are_launched_from_their_list_and_from_the_ended_workshop() 
         let waiting = alice.post(&path, &borrowed(&form)).await.location().to_owned();
         assert_eq!(alice.post(&path, &borrowed(&form)).await.location(), waiting, "a double click");
         let name = waiting.split('/').nth(2).unwrap();
-        let spec = launcher_testkit::eventually(async || app.test.fleet.workshop(name)).await.spec;
+        let spec = eventually(async || app.test.fleet.workshop(name)).await.spec;
         assert_eq!(spec.restore.unwrap().snapshot, snapshot, "{place}");
     }
     let ended = alice.get(&page).await.body;
@@ -263,6 +270,47 @@ async fn saved_files_are_launched_from_their_list_and_from_the_ended_workshop() 
     let refused = alice.post(&path, &[("snapshot", snapshot.as_str())]).await;
     assert_eq!(refused.status.as_u16(), 422);
     assert!(refused.body.contains("survive a crash of the app: launch without it"), "{}", refused.body);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn launch_with_saved_files_has_the_values_of_the_ended_workshop_except_secrets() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let parameters = json!([
+        { "name": "COURSE", "label": "Course", "kind": "text", "required": false },
+        { "name": "TOKEN", "label": "Token", "kind": "secret", "required": false },
+    ]);
+    let template = app.template("Penguins", |template| template["parameters"] = parameters).await;
+    let launched = alice.post(&format!("/launch/{template}"), &[("p.COURSE", "101"), ("p.TOKEN", "hush")]).await;
+    let page = launched.location().strip_suffix("/wait").unwrap();
+    end(&app, page).await;
+    let form = files_form(&alice.get(page).await.body, &template);
+    let values: Vec<_> = borrowed(&form).into_iter().filter(|(name, _)| name.starts_with("p.")).collect();
+    assert_eq!(values, [("p.COURSE", "101")]);
+    app.finish().await;
+}
+
+#[tokio::test]
+async fn workshop_with_saved_files_is_tried_again_with_them() {
+    let app = saving().await;
+    let alice = app.browser(ALICE);
+    let template = app.template("Penguins", |_| {}).await;
+    ended(&app, &template).await;
+    let form = files_form(&alice.get("/work").await.body, &template);
+    let (_, snapshot) = form.iter().find(|(field, _)| field == "snapshot").unwrap();
+    let waiting = alice.post(&format!("/launch/{template}"), &borrowed(&form)).await.location().to_owned();
+    let name = waiting.split('/').nth(2).unwrap();
+    alice.get_until(&format!("/instances/{name}"), "Ready").await;
+    let failed = MaterialReport { sources: vec![SourceReport::failed("stats", "The server does not answer.")] };
+    app.test.fleet.report_material(name, failed);
+    let again = format!("/instances/{name}/try-again");
+    let form = alice.get_until(&waiting, "The course files did not load").await.form(&again);
+
+    let launched = alice.post(&again, &borrowed(&form)).await;
+    let name = launched.location().split('/').nth(2).unwrap();
+    let spec = eventually(async || app.test.fleet.workshop(name)).await.spec;
+    assert_eq!(spec.restore.map(|restore| restore.snapshot).as_ref(), Some(snapshot));
     app.finish().await;
 }
 

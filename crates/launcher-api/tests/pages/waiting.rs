@@ -202,6 +202,29 @@ async fn workshop_whose_material_did_not_load_is_not_opened_until_the_owner_deci
 }
 
 #[tokio::test]
+async fn workshop_with_a_secret_value_ends_before_the_form_asks_for_the_value_again() {
+    let app = App::with_limit(1).await;
+    let alice = app.browser(ALICE);
+    let parameters = json!([
+        { "name": "COURSE", "label": "Course", "kind": "text" },
+        { "name": "TOKEN", "label": "Token", "kind": "secret" },
+    ]);
+    let launch = format!("/launch/{}", app.template("Penguins", |template| template["parameters"] = parameters).await);
+    let launched = alice.post(&launch, &[("p.COURSE", "101"), ("p.TOKEN", "hush")]).await;
+    let detail = launched.location().strip_suffix("/wait").unwrap();
+    alice.get_until(detail, "Ready").await;
+    let failed = MaterialReport { sources: vec![SourceReport::failed("stats", "The server does not answer.")] };
+    app.test.fleet.report_material(detail.rsplit('/').next().unwrap(), failed);
+    let again = format!("{detail}/try-again");
+    let form = alice.get_until(launched.location(), "The course files did not load").await.form(&again);
+
+    let asks = alice.post(&again, &crate::support::borrowed(&form)).await;
+    assert_eq!(asks.location(), format!("{launch}?p.COURSE=101"));
+    assert!(alice.get(detail).await.body.contains("Ended by its owner"));
+    app.finish().await;
+}
+
+#[tokio::test]
 async fn workshop_without_trouble_is_not_ended_by_a_stale_page() {
     let app = App::start().await;
     let alice = app.browser(ALICE);

@@ -169,6 +169,22 @@ async fn page_of_terminating_workshop_does_not_reload() {
 }
 
 #[tokio::test]
+async fn page_of_expired_workshop_does_not_reload() {
+    let home = Home::new();
+    let fleet = home.open();
+    let address = listen(&fleet).await;
+    fleet.apply(&echo("lab-a")).await.unwrap();
+    wait_for(&fleet, "lab-a", Phase::Running).await;
+    home.clock.advance(3600);
+    wait_for(&fleet, "lab-a", Phase::Expired).await;
+
+    let owner = get(address, "lab-a", Some(OWNER)).await;
+    assert_eq!(owner.status(), StatusCode::SERVICE_UNAVAILABLE);
+    assert!(!owner.headers().contains_key("refresh") && !owner.headers().contains_key(RETRY_AFTER));
+    fleet.stop().await;
+}
+
+#[tokio::test]
 async fn starting_workshop_shows_waiting_page_to_owner_only() {
     let home = Home::new();
     let fleet = home.open();
@@ -277,6 +293,7 @@ async fn host_below_workshop_domain_names_a_workshop() {
         ("lab-a.localhost.", Some("lab-a")),
         ("odd.lab-a.localhost:8000", Some("odd.lab-a")),
         ("launcher.localhost:8000", None),
+        ("LAUNCHER.localhost.:8000", None),
         ("localhost:8000", None),
         ("127.0.0.1:8000", None),
         ("[::1]:8000", None),

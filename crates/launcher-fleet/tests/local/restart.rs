@@ -116,9 +116,14 @@ async fn unreadable_record_does_not_affect_other_workshops() {
     drop(fleet);
     fs::write(home.path().join("fleet/workshops/lab-b/state.json"), "{").unwrap();
 
-    let fleet = home.open();
+    // Each later start keeps the record and the files beside it, so that an administrator can repair it.
+    for start in 1..=2 {
+        let fleet = home.open();
 
-    wait_for(&fleet, "lab-a", Phase::Running).await;
-    assert_eq!(fleet.get("lab-b").await.unwrap(), None);
-    fleet.stop().await;
+        wait_for(&fleet, "lab-a", Phase::Running).await;
+        assert_eq!(fleet.get("lab-b").await.unwrap(), None);
+        fleet.stop().await;
+        let aside = fs::read_to_string(home.record("lab-b").join("state.json.unreadable"));
+        assert_eq!(aside.ok().as_deref(), Some("{"), "start {start}");
+    }
 }

@@ -74,6 +74,8 @@ async fn volume_is_deleted_only_by_request_and_not_while_in_use() {
     let fleet = home.open();
     fleet.apply(&with_volume("lab-a", VOLUME)).await.unwrap();
     wait_for(&fleet, "lab-a", Phase::Running).await;
+    let moved = fleet.apply(&with_volume("lab-a", "work-bbbbbbbbbb")).await;
+    assert!(matches!(moved, Err(FleetError::Refused(_))), "the app keeps its volume: {moved:?}");
     let refused = fleet.delete_volume(VOLUME).await.unwrap_err();
     assert!(matches!(&refused, FleetError::Unavailable(text) if text.contains("lab-a")), "{refused}");
     fleet.delete("lab-a", None).await.unwrap();
