@@ -108,6 +108,7 @@ const TOKEN_OPTIONS: [&str; 4] =
 /// No argument has the token, because every user of the machine can read a program's arguments. The presets set no
 /// password. Jupyter still checks the `Host` of each request, which blocks DNS rebinding by foreign pages.
 fn jupyter_arguments(port: u16, machine: &Machine, template_args: &[String]) -> Vec<String> {
+    let template_args = with_values(template_args);
     let presets = [
         "--ServerApp.open_browser=False".to_owned(),
         "--ServerApp.ip=127.0.0.1".to_owned(),
@@ -144,7 +145,23 @@ fn jupyter_environment(app_dir: &Path) -> [(OsString, OsString); 4] {
 #[must_use]
 pub fn accepts_token(app_type: AppType, args: &[String]) -> bool {
     let sets_token = |argument: &String| TOKEN_OPTIONS.contains(&option_name(argument)) && !is_empty_token(argument);
-    app_type == AppType::Notebook && !args.iter().any(sets_token)
+    app_type == AppType::Notebook && !with_values(args).iter().any(sets_token)
+}
+
+/// Returns the arguments with each reserved option and each token in one word with its value. Jupyter also accepts the value
+/// as the next word.
+fn with_values(args: &[String]) -> Vec<String> {
+    let takes_value =
+        |last: &String| JUPYTER_RESERVED_OPTIONS.contains(&last.as_str()) || TOKEN_OPTIONS.contains(&last.as_str());
+    let mut joined: Vec<String> = Vec::new();
+    for word in args {
+        let is_value = !word.starts_with('-') && joined.last().is_some_and(takes_value);
+        match joined.last_mut() {
+            Some(option) if is_value => *option = format!("{option}={word}"),
+            _ => joined.push(word.clone()),
+        }
+    }
+    joined
 }
 
 fn is_empty_token(argument: &str) -> bool {

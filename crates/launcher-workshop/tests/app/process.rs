@@ -81,6 +81,11 @@ fn jupyter_arguments_of_template_override_presets_except_address_and_empty_token
     let template = template(Notebook, "image").args(&[
         "--ip=0.0.0.0",
         "--port=8888",
+        "--port-retries=5",
+        "--ServerApp.ip=0.0.0.0",
+        "--ServerApp.port=8888",
+        "--ServerApp.port_retries=5",
+        "--ServerApp.local_hostnames=example.org",
         "--no-browser",
         "--notebook-dir=/srv",
         "--ServerApp.token=",
@@ -99,6 +104,14 @@ fn jupyter_arguments_of_template_override_presets_except_address_and_empty_token
         "--NotebookApp.token=secret",
     ];
     assert_eq!(args, expected);
+}
+
+#[test]
+fn jupyter_options_with_their_values_in_the_next_word_are_treated_alike() {
+    let words = ["--ip", "0.0.0.0", "--ServerApp.port", "8888", "--ServerApp.token", "", "--no-browser", "a.ipynb"];
+    let args = template(Notebook, "image").args(&words).on(4000).process_command(&machine()).unwrap().args;
+    assert_eq!(args[..2], ["--ServerApp.ip=127.0.0.1", "--ServerApp.port=4000"]);
+    assert_eq!(args[args.len() - 3..], ["--ServerApp.allow_root=True", "--no-browser", "a.ipynb"]);
 }
 
 #[test]
@@ -133,11 +146,13 @@ fn configuration_files_exist_for_rstudio_only() {
 
 #[test]
 fn only_notebook_without_token_of_template_accepts_a_token() {
-    let cases: [(AppType, &[&str], bool); 6] = [
+    let cases: [(AppType, &[&str], bool); 8] = [
         (Notebook, &[], true),
         (Notebook, &["--IdentityProvider.token="], true),
         (Notebook, &["--IdentityProvider.token=secret"], false),
         (Notebook, &["--NotebookApp.token=secret"], false),
+        (Notebook, &["--ServerApp.token", ""], true),
+        (Notebook, &["--ServerApp.token", "secret"], false),
         (Rstudio, &[], false),
         (Custom, &[], false),
     ];
