@@ -44,6 +44,8 @@ struct State {
     watched: BTreeMap<&'static str, Vec<(Duration, Value)>>,
     /// Kinds that the cluster does not have: requests get 404.
     unknown: Vec<&'static str>,
+    /// Kinds whose requests get no answer.
+    unanswered: Vec<&'static str>,
     /// Container logs: of the previous run if true, of the current one if false.
     logs: BTreeMap<bool, &'static str>,
     calls: Vec<Call>,
@@ -132,6 +134,18 @@ impl Cluster {
         self
     }
 
+    /// Accepts the writes of a refused kind again.
+    pub(crate) fn accepting(self, kind: &'static str) -> Self {
+        self.0.lock().unwrap().refused.remove(kind);
+        self
+    }
+
+    /// Leaves all later requests for a kind without an answer.
+    pub(crate) fn ignoring(self, kind: &'static str) -> Self {
+        self.0.lock().unwrap().unanswered.push(kind);
+        self
+    }
+
     /// Removes a kind from the API, as if its definition was not applied.
     pub(crate) fn without_kind(self, kind: &'static str) -> Self {
         self.0.lock().unwrap().unknown.push(kind);
@@ -187,6 +201,10 @@ impl Cluster {
         if self.0.lock().unwrap().unknown.contains(&kind) {
             let answer = failure(404, "the server could not find the requested resource").1.to_string();
             return Ok(Response::builder().status(404).body(Body::from(answer.into_bytes())).unwrap());
+        }
+        let is_unanswered = self.0.lock().unwrap().unanswered.contains(&kind);
+        if is_unanswered {
+            return pending().await;
         }
         if query.contains("watch=true") {
             return Ok(Response::new(self.watch(kind).await));

@@ -49,6 +49,11 @@ fn app_waits_a_minute_for_the_secret_with_its_launch_parameters() {
     let reason = failure(diagnose_pods(&pods, "12:01:00")).reason;
     assert_eq!(reason.code, FailureCode::StartTimeout);
     assert!(reason.message.contains("intro-1-parameters"), "{}", reason.message);
+    // The minute begins when the pod has a node.
+    let mut late = pods[0].clone();
+    let scheduled = &mut late.status.as_mut().unwrap().conditions.as_mut().unwrap()[0];
+    scheduled.last_transition_time = Some(serde_json::from_value(json!("2026-01-01T12:00:30Z")).unwrap());
+    assert_eq!(diagnose_pods(&[late], "12:01:00"), waiting(Preparing, "12:01:30"));
 }
 
 #[test]

@@ -186,3 +186,17 @@ async fn pod_that_is_deleted_by_hand_is_created_again_without_a_report() {
     assert!(count(&calls, "POST pods") > 0, "{calls:?}");
     assert!(statuses(&calls).all(|status| status["lastCrash"] == Value::Null), "{calls:?}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn cancelled_disruption_is_not_reported_when_the_pod_is_deleted_by_hand() {
+    let seen = kept_workshop();
+    let mut announced = disrupted("PreemptionByScheduler");
+    announced["conditions"][1]["status"] = "True".into();
+    let (cluster, mut pod) = cluster_with(&seen, &announced);
+    pod["metadata"]["resourceVersion"] = "2".into();
+    pod["status"]["conditions"][0]["status"] = "False".into();
+    let after = Duration::from_secs(10);
+    let calls = cluster.changing("pods", after, &pod).vanishing("pods", after, &pod).run_operator(at("12:10:01")).await;
+    assert!(count(&calls, "POST pods") > 0, "{calls:?}");
+    assert!(statuses(&calls).all(|status| status["lastCrash"] == Value::Null), "{calls:?}");
+}

@@ -193,6 +193,19 @@ fn pod_reads_one_volume_on_the_node_that_has_it() {
 }
 
 #[test]
+fn program_is_ready_when_it_can_send_and_ends_without_a_client() {
+    let container = built_pod(&settings())["spec"]["containers"][0].clone();
+    let variable = |name: &str, value: &str| json!({ "name": name, "value": value });
+    let env = json!([
+        variable("SERVICE_ARCHIVE_DIRECTORY", "/kept-work"),
+        variable("SERVICE_ARCHIVE_TOKEN_SHA256", DIGEST),
+        variable("SERVICE_ARCHIVE_WAIT", "60"),
+    ]);
+    assert_eq!(container["env"], env);
+    assert_eq!(container["readinessProbe"]["httpGet"], json!({ "path": "/ready", "port": 8080 }));
+}
+
+#[test]
 fn pod_ends_without_the_operator() {
     let spec = built_pod(&settings())["spec"].clone();
     assert_eq!((&spec["restartPolicy"], &spec["activeDeadlineSeconds"]), (&json!("Never"), &json!(21600)));

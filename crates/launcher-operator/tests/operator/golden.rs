@@ -2,6 +2,9 @@
 
 use std::path::PathBuf;
 
+use launcher_domain::brand::{AccentColor, BrandName};
+use launcher_domain::identity::TrustedHeader;
+use launcher_operator::OperatorSettings;
 use launcher_operator::build::Manifests;
 use launcher_operator::build::build;
 use launcher_operator::validate::validate;
@@ -166,6 +169,34 @@ fn pod_gets_configured_node_selector_and_tolerations() {
     settings.tolerations.push(serde_json::from_value(taint.clone()).unwrap());
     let placed = serde_json::to_value(pod(settings)).unwrap();
     assert_eq!((&placed["nodeSelector"], &placed["tolerations"]), (&json!({ "pool": "workshops" }), &json!([taint])));
+}
+
+#[test]
+fn sidecar_gets_the_settings_of_the_installation_and_the_name_of_the_course() {
+    let settings = OperatorSettings {
+        trusted_auth_header: TrustedHeader::parse("x-other-user").unwrap(),
+        require_authentication: false,
+        session_cookie_prefix: "_login".to_owned(),
+        public_url: None,
+        brand_name: Some(BrandName::parse("Example University").unwrap()),
+        brand_color: Some(AccentColor::parse("#1b365d").unwrap()),
+        ..settings()
+    };
+    let validated = validate(&workshop(|workshop| workshop.spec.course = Some("Statistics".to_owned()))).unwrap();
+    let env = json!(build(&validated, &settings).pod.spec.unwrap().containers[1].env);
+    for (name, value) in [
+        ("SERVICE_OWNER_EMAIL", "alice@example.org"),
+        ("SERVICE_APP_PORT", "8888"),
+        ("SERVICE_TRUSTED_AUTH_HEADER", "x-other-user"),
+        ("SERVICE_REQUIRE_AUTHENTICATION", "false"),
+        ("SERVICE_SESSION_COOKIE_PREFIX", "_login"),
+        ("SERVICE_BRAND_NAME", "Example University"),
+        ("SERVICE_BRAND_COLOR", "#1b365d"),
+        ("SERVICE_COURSE", "Statistics"),
+    ] {
+        assert!(env.as_array().unwrap().contains(&json!({ "name": name, "value": value })), "{name} in {env}");
+    }
+    assert!(!env.to_string().contains("SERVICE_WORKSHOP_PAGE_URL"), "no links without the address of the launcher");
 }
 
 #[test]

@@ -10,8 +10,8 @@ use launcher_process::stop::Stop;
 use serde_json::{Value, json};
 use tokio::time::{Instant, advance, pause, timeout};
 
-use crate::cluster::{Call, Cluster, with_children};
-use crate::support::{at, running};
+use crate::cluster::{Call, Cluster, child, statuses, with_children};
+use crate::support::{at, pod_object, running};
 
 const DURATION: Duration = Duration::from_secs(15);
 
@@ -174,7 +174,41 @@ async fn leader_without_renewal_stops_acting_before_its_lease_expires() {
     let cluster = cluster.refusing("leases", 500, "etcdserver: request timed out");
     tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
     assert_eq!(cluster.calls(), []);
+    // It leads again when the API server accepts its Lease, and ends the Workshop then.
+    let cluster = cluster.accepting("leases");
+    tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
+    assert!(statuses(&cluster.calls()).any(|status| status["phase"] == "Expired"));
     running.abort();
+}
+
+#[tokio::test(start_paused = true)]
+async fn leader_changes_nothing_after_its_fence_closes_while_it_waits_for_the_answer_to_a_renewal() {
+    // The fence closes after 12 s. The second renewal without an answer ends 0.19 s later: until then, the operator still
+    // reconciles each change.
+    let late = Duration::from_millis(12_100);
+    let workshop = running();
+    let mut pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    pod["metadata"]["resourceVersion"] = "1".into();
+    let (mut leaving, mut edited) = (workshop.clone(), child(&workshop));
+    leaving["metadata"]["resourceVersion"] = "6".into();
+    leaving["metadata"]["deletionTimestamp"] = "2026-01-01T12:30:12Z".into();
+    edited["metadata"]["resourceVersion"] = "2".into();
+    let cluster = || cluster().relisted("pods", &pod);
+    for (change, cluster, from) in [
+        ("the Workshop expires", cluster(), "12:59:47.9"),
+        ("the Workshop is deleted", cluster().changing("workshops", late, &leaving), "12:30:00"),
+        ("the pod is gone", cluster().vanishing("pods", late, &pod), "12:30:00"),
+        ("the Ingress is edited", cluster().changing("ingresses", late, &edited), "12:30:00"),
+    ] {
+        let running = tokio::spawn(run(cluster.operator(at(from)), Stop::new()));
+        tokio::time::sleep(Duration::from_secs(1)).await; // simulated time
+        assert_ne!(cluster.calls(), [], "{change}");
+        let cluster = cluster.ignoring("leases");
+        tokio::time::sleep(Duration::from_secs(60)).await; // simulated time
+        let writes: Vec<_> = cluster.calls().into_iter().filter(|(what, _)| !what.starts_with("GET")).collect();
+        assert_eq!(writes, [], "{change}");
+        running.abort();
+    }
 }
 
 #[tokio::test(start_paused = true)]

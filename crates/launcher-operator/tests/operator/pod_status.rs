@@ -74,6 +74,18 @@ async fn image_pull_that_fails_late_still_has_15_seconds_to_recover() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn image_pull_that_fails_again_has_15_seconds_again() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let cluster = with_pod(&workshop, &failing_pull())
+        .changing("pods", Duration::from_secs(10), &pod_at("2", &json!({})))
+        .changing("pods", Duration::from_secs(20), &pod_at("3", &failing_pull()));
+    let calls = cluster.run_operator(at("12:00:40")).await;
+    let failed = statuses(&calls).find(|status| status["phase"] == "Failed").unwrap();
+    assert_eq!(ready_since(failed).duration_since(at("12:00:40")).as_secs(), 45);
+}
+
+#[tokio::test(start_paused = true)]
 async fn next_workshop_of_the_same_name_has_grace_periods_of_its_own() {
     let mut workshop = running();
     workshop["status"] = Value::Null;

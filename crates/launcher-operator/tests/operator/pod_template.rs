@@ -1,5 +1,6 @@
 //! Tests of the pod template of a Workshop: the merge into the operator's pod, and the policy.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use k8s_openapi::api::core::v1::{Pod, PodSpec};
@@ -7,11 +8,14 @@ use launcher_domain::PodTemplatePolicy;
 use launcher_operator::OperatorSettings;
 use launcher_operator::build::{SPEC_DIGEST, TEMPLATE_DIGEST, build};
 use launcher_operator::validate::validate;
+use launcher_workshop::Workshop;
 use launcher_workshop::pod_template::{APP_CONTAINER, RESERVED_CONTAINERS, RESERVED_VOLUMES};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use crate::cluster::{Cluster, statuses, with_routes};
+use crate::material::{with_material, with_secret};
+use crate::saved_files::with_saved_files;
 use crate::storage::with_storage;
 use crate::support::{at, pod_object, running, settings, workshop};
 
@@ -64,7 +68,8 @@ fn parts() -> Vec<Value> {
                 "resources": { "limits": { "nvidia.com/gpu": 1 }, "requests": { "ephemeral-storage": "1Gi" } },
             }],
             "initContainers": [{
-                "name": "fetch", "image": "busybox", "args": ["true"], "env": [{ "name": "DISABLE", "value": "$(A)" }],
+                "name": "fetch", "image": "busybox", "command": ["sh"], "args": ["true"], "workingDir": "/keys",
+                "env": [{ "name": "DISABLE", "value": "$(A)" }], "envFrom": [{ "secretRef": { "name": "course" } }],
                 "volumeMounts": [{ "name": "keys", "mountPath": "/keys" }],
             }],
         } }),
@@ -75,7 +80,10 @@ fn parts() -> Vec<Value> {
         json!({ "spec": { "priorityClassName": "low" } }),
         json!({ "spec": { "serviceAccountName": "course" } }),
         json!({ "spec": { "imagePullSecrets": [{ "name": "registry" }, { "name": "course" }] } }),
-        json!({ "spec": { "securityContext": { "fsGroup": 100, "supplementalGroups": [5] } } }),
+        json!({ "spec": { "securityContext": {
+            "fsGroup": 100, "fsGroupChangePolicy": "OnRootMismatch", "supplementalGroups": [5],
+            "supplementalGroupsPolicy": "Strict",
+        } } }),
     ]
 }
 
@@ -117,6 +125,10 @@ fn pod_template_is_merged_by_name_after_the_operators_entries() {
     assert_eq!((&init["name"], &init["image"]), (&"fetch".into(), &"busybox".into()));
     assert_eq!(init["imagePullPolicy"], "IfNotPresent");
     assert_eq!(init["volumeMounts"], json!([{ "name": "keys", "mountPath": "/keys" }]));
+    for field in ["command", "args", "workingDir", "env", "envFrom"] {
+        assert_eq!(init[field], template["spec"]["initContainers"][0][field], "{field}");
+    }
+    assert_eq!(pod["affinity"], template["spec"]["affinity"]);
     assert_eq!(pod["nodeSelector"], json!({ "disk": "ssd", "pool": "workshops" }));
     assert_eq!(pod["tolerations"].as_array().unwrap().len(), 2);
     assert_eq!(pod["imagePullSecrets"], json!([{ "name": "registry" }, { "name": "course" }]));
@@ -124,10 +136,9 @@ fn pod_template_is_merged_by_name_after_the_operators_entries() {
         [&pod["runtimeClassName"], &pod["priorityClassName"], &pod["serviceAccountName"]],
         ["gvisor", "low", "course"]
     );
-    assert_eq!(
-        pod["securityContext"],
-        json!({ "fsGroup": 100, "supplementalGroups": [5], "seccompProfile": { "type": "RuntimeDefault" } })
-    );
+    let mut security = template["spec"]["securityContext"].clone();
+    security["seccompProfile"] = json!({ "type": "RuntimeDefault" });
+    assert_eq!(pod["securityContext"], security);
 }
 
 #[test]
@@ -143,13 +154,22 @@ fn init_container_has_the_security_context_and_the_size_of_the_app() {
 
 #[test]
 fn all_names_of_the_operator_are_reserved() {
-    let pod = build(&validate(&workshop(with_storage)).unwrap(), &allowing("")).pod.spec.unwrap();
-    let volumes = pod.volumes.unwrap();
-    assert!(volumes.iter().all(|volume| RESERVED_VOLUMES.contains(&&*volume.name)), "{volumes:?}");
-    let containers = pod.containers.iter().chain(pod.init_containers.iter().flatten());
-    for name in containers.map(|container| container.name.as_str()) {
-        assert!(name == APP_CONTAINER || RESERVED_CONTAINERS.contains(&name), "{name}");
+    let with_all_files = |workshop: &mut Workshop| {
+        with_saved_files(workshop);
+        with_material(workshop);
+        with_secret(workshop);
+    };
+    let changes: [fn(&mut Workshop); 2] = [with_storage, with_all_files];
+    let [mut volumes, mut containers] = [BTreeSet::new(), BTreeSet::new()];
+    for change in changes {
+        let pod = build(&validate(&workshop(change)).unwrap(), &allowing("")).pod.spec.unwrap();
+        volumes.extend(pod.volumes.into_iter().flatten().map(|volume| volume.name));
+        let all = pod.containers.into_iter().chain(pod.init_containers.into_iter().flatten());
+        containers.extend(all.map(|container| container.name));
     }
+    let reserved = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+    assert_eq!(volumes, reserved(&RESERVED_VOLUMES));
+    assert_eq!(containers, reserved(&[&RESERVED_CONTAINERS[..], &[APP_CONTAINER]].concat()));
 }
 
 proptest! {
@@ -283,6 +303,20 @@ async fn changed_policy_ends_no_workshop_that_has_been_ready() {
     // No request contains the forbidden pod template, so no pod gets it.
     let gpu = calls.iter().any(|(what, body)| what != "PATCH workshops/status" && body.to_string().contains("\"gpu\""));
     assert!(!gpu, "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn changed_policy_fails_a_workshop_without_a_pod_or_before_its_readiness() {
+    let mut without_pod = running();
+    without_pod["spec"]["podTemplate"] = parts()[4].clone();
+    let pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    let never_ready = cluster(&new_workshop(&parts()[4]), "").listed("pods", &pod);
+    for cluster in [cluster(&without_pod, ""), never_ready] {
+        let calls = cluster.run_operator(at("12:30:00")).await;
+        let status = statuses(&calls).next().unwrap();
+        assert_eq!((&status["phase"], &status["reason"]), (&"Failed".into(), &"invalid-spec".into()));
+        assert!(!calls.iter().any(|(what, _)| what == "POST pods"), "{calls:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use tokio::join;
 use tokio::time::{sleep, timeout};
 
-use crate::cluster::{Call, Cluster, child, deletes, statuses, with_children};
+use crate::cluster::{Call, Cluster, child, deletes, route_kinds, statuses, with_children};
 use crate::support::{at, pod_object, running};
 
 /// The requests, without their bodies.
@@ -81,6 +81,27 @@ async fn resource_of_another_owner_or_being_deleted_is_not_deleted() {
     let deleted: Vec<_> = asked(&calls).into_iter().filter(|what| what.starts_with("DELETE")).collect();
     let others = deletes().into_iter().filter(|what| !["DELETE services", "DELETE ingresses"].contains(&what.as_str()));
     assert_eq!(deleted, others.collect::<Vec<_>>());
+}
+
+#[tokio::test(start_paused = true)]
+async fn ready_pod_of_an_earlier_workshop_is_not_reported_for_the_next_one_of_the_same_name() {
+    let mut next = with_status(Value::Null);
+    next["metadata"]["uid"] = "another".into();
+    let calls = ready(&running()).relisted("workshops", &next).by_now(&next).run_operator(at("12:30:00")).await;
+    assert!(statuses(&calls).count() > 0 && statuses(&calls).all(|status| status["phase"] == "Starting"), "{calls:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn route_that_was_changed_by_hand_is_applied_again() {
+    let workshop = running();
+    for kind in route_kinds() {
+        let mut changed = child(&workshop);
+        changed["metadata"]["resourceVersion"] = "2".into();
+        let cluster = ready(&workshop).changing(kind, Duration::from_secs(10), &changed);
+        let calls = cluster.run_operator(at("12:30:00")).await;
+        let applied = calls.iter().filter(|(what, _)| *what == format!("PATCH {kind}")).count();
+        assert_eq!(applied, 2, "{kind}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,11 @@
 //! Tests of refused applies: the status during the refusal, and the failure after the grace period.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::join;
+use tokio::time::sleep;
 
 use crate::cluster::{Call, Cluster, statuses, with_children, with_routes};
 use crate::pod_status::{failing_pull, ready_since};
@@ -49,6 +53,39 @@ async fn workshop_over_quota_waits_and_then_fails() {
     let last = statuses(&calls).last().unwrap();
     assert!(last["message"].as_str().unwrap().ends_with(QUOTA), "{last}");
     assert!((at("12:01:00")..at("12:01:31")).contains(&last_told(&calls)), "{last}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_refusal_has_a_grace_period_of_its_own() {
+    let (mut workshop, mut pod) = (running(), pod_object(&json!({})));
+    workshop["status"] = Value::Null;
+    pod["metadata"]["resourceVersion"] = "2".into();
+    let cluster = with_children(&workshop).unlisted("services").listed("workshops", &workshop).by_now(&workshop);
+    // The first refusal ends after half a minute. The operator finds the second one at the change of the pod.
+    let cluster = cluster.changing("pods", Duration::from_secs(70), &pod).refusing("services", 403, QUOTA);
+    let changes = async {
+        sleep(Duration::from_secs(30)).await; // simulated time
+        let cluster = cluster.clone().accepting("services");
+        sleep(Duration::from_secs(30)).await; // simulated time
+        cluster.refusing("services", 403, QUOTA)
+    };
+    let (calls, _) = join!(cluster.run_operator(at("12:00:00")), changes);
+    let waits = ("Starting", "waiting-for-room");
+    assert_eq!(told(&calls), [waits, ("Starting", "preparing"), waits]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn new_workshop_with_a_ready_pod_does_not_run_while_its_service_is_refused() {
+    let mut workshop = running();
+    workshop["status"] = Value::Null;
+    let pod = pod_object(&json!({ "conditions": [{ "type": "Ready", "status": "True" }] }));
+    for (code, message) in [(403, QUOTA), (500, "failed calling webhook: timeout")] {
+        let cluster = with_children(&workshop).unlisted("services").relisted("pods", &pod);
+        let cluster = cluster.listed("workshops", &workshop).by_now(&workshop);
+        let calls = cluster.refusing("services", code, message).run_operator(at("12:00:00")).await;
+        let phases: Vec<_> = told(&calls).into_iter().map(|(phase, _)| phase).collect();
+        assert!(phases.contains(&"Starting") && !phases.contains(&"Running"), "{code}: {phases:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -75,6 +75,18 @@ async fn corrected_workshop_in_stale_cache_does_not_fail() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn unreadable_workshop_in_stale_cache_fails_neither_its_correction_nor_its_successor() {
+    let mut unreadable = running();
+    unreadable["spec"]["port"] = "eighty".into();
+    let corrected = changed(&running(), |workshop| workshop["metadata"]["generation"] = 3.into());
+    let successor = changed(&running(), |workshop| workshop["metadata"]["uid"] = "another".into());
+    for live in [corrected, successor] {
+        let cluster = Cluster::default().listed("workshops", &unreadable).by_now(&live);
+        assert_eq!(asked(&cluster.run_operator(at("12:30:00")).await), ["GET workshops"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn deleted_workshop_in_stale_cache_gets_no_workload() {
     let seen = running();
     let cluster = || Cluster::default().listed("workshops", &seen);

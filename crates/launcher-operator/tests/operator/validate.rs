@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use launcher_domain::FailureCode;
 use launcher_operator::validate::{has_passed, validate};
-use launcher_workshop::Workshop;
+use launcher_workshop::{Workshop, WorkshopStorage};
 use serde_json::{Value, json};
 
 use crate::support::{at, workshop};
@@ -13,6 +13,11 @@ type Wrong = (fn(&mut Workshop), &'static str);
 
 fn pod_template(workshop: &mut Workshop, spec: Value) {
     workshop.spec.pod_template = json!({ "spec": spec }).as_object().cloned();
+}
+
+fn storage(workshop: &mut Workshop, volume: &str, size: &str, path: &str) {
+    let [volume, size, path] = [volume, size, path].map(str::to_owned);
+    workshop.spec.storage = Some(WorkshopStorage { volume, size, path });
 }
 
 #[test]
@@ -32,11 +37,17 @@ fn invalid_workshop_is_refused_with_its_field() {
         (|workshop| workshop.spec.port = 0, "spec.port"),
         (|workshop| workshop.spec.port = 8080, "spec.port"),
         (|workshop| workshop.spec.port = 8081, "spec.port"),
+        (|workshop| workshop.spec.start_path = Some("//example.org".to_owned()), "spec.startPath"),
+        (|workshop| workshop.spec.start_path = Some("vnc.html".to_owned()), "spec.startPath"),
+        (|workshop| storage(workshop, "../a", "1Gi", "/home/jovyan"), "spec.storage"),
+        (|workshop| storage(workshop, "work-a", "much", "/home/jovyan"), "spec.storage"),
+        (|workshop| storage(workshop, "work-a", "1Gi", "/etc"), "spec.storage"),
         (|workshop| workshop.spec.security_profile = "privileged".to_owned(), "spec.securityProfile"),
         (|workshop| workshop.spec.lifetime_seconds = 0, "spec.lifetimeSeconds"),
         (|workshop| workshop.spec.resources.cpu_request = "lots".to_owned(), "spec.resources.cpuRequest"),
         (|workshop| workshop.spec.resources.memory_limit.clear(), "spec.resources.memoryLimit"),
         (|workshop| workshop.spec.resources.cpu_request = "3".to_owned(), "spec.resources.cpuRequest"),
+        (|workshop| workshop.spec.resources.memory_request = "3Gi".to_owned(), "spec.resources.memoryRequest"),
         (|workshop| drop(workshop.spec.env.insert("SERVICE_OWNER_EMAIL".into(), "b@c".into())), "SERVICE_OWNER_EMAIL"),
         (|workshop| drop(workshop.spec.env.insert("DISABLE_AUTH".into(), "false".into())), "DISABLE_AUTH"),
         (|workshop| drop(workshop.spec.env.insert("1A".into(), "b".into())), "1A"),

@@ -278,6 +278,16 @@ fn refusal_without_fault_of_the_workshop_changes_only_a_running_one() {
 }
 
 #[test]
+fn restart_is_reported_only_with_the_workload_that_follows_it() {
+    let mut restarted = workshop(Some(running(0)));
+    restarted.spec.restarted_at = Some(at(10));
+    let reported = |observed: Observed| decide(&restarted, observed, at(11)).status.restarted_at;
+    assert_eq!(reported(Observed::Refused(refusal(60))), None);
+    assert_eq!(reported(Observed::Refused(Refusal::Fleet { lacks_app: true })), None);
+    assert_eq!(reported(of(App::Ready).into()), Some(at(10)));
+}
+
+#[test]
 fn start_begins_at_the_end_of_the_wait_for_a_quota() {
     let full = || Observed::Refused(Refusal::Quota { message: "exceeded quota".to_owned() });
     let waits = next(None, full(), 1);

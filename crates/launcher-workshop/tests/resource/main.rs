@@ -1,7 +1,13 @@
 //! Tests of the custom resource definition (CRD).
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on says where by panicking")]
 
-use launcher_domain::{Crash, FailureCode, MaterialOutcome, MaterialReport, Report, SourceReport};
+mod instance;
+
+use launcher_domain::instance::ObservedPhase;
+use launcher_domain::{
+    Crash, FailureCode, FailureDetail, FailureReason, FailureRemedy, MaterialOutcome, MaterialReport, Report,
+    SourceReport,
+};
 use launcher_workshop::app::ValidSpec;
 use launcher_workshop::{WorkshopSpec, WorkshopStatus, WorkshopStorage};
 use serde_json::{Value, json};
@@ -73,6 +79,24 @@ fn crash_in_status_is_observed_and_unknown_code_counts_as_crashed() {
         let status: WorkshopStatus = serde_json::from_value(status).unwrap();
         assert_eq!(status.observation().report.last_crash, expected);
     }
+}
+
+#[test]
+fn failure_in_status_is_observed_with_its_texts_and_unknown_code_counts_as_crashed() {
+    let observed = |status: Value| {
+        let status: WorkshopStatus = serde_json::from_value(status).unwrap();
+        status.observation().phase
+    };
+    let standard = FailureReason::new(FailureCode::StartTimeout, None);
+    let own = standard.clone().with_detail(&FailureDetail::AppDoesNotAnswer).with_remedy(&FailureRemedy::ListenOnPort);
+    let own = FailureReason { retryable: !standard.retryable, ..own };
+    for reason in [standard, own] {
+        let stored = serde_json::to_value(WorkshopStatus::failed(reason.clone(), None)).unwrap();
+        assert_eq!(observed(stored), ObservedPhase::Failed(reason));
+    }
+    let newer = json!({ "phase": "Failed", "reason": "of-a-newer-version", "message": "Why." });
+    let crashed = FailureReason { message: "Why.".to_owned(), ..FailureReason::new(FailureCode::Crashed, None) };
+    assert_eq!(observed(newer), ObservedPhase::Failed(crashed));
 }
 
 #[test]
