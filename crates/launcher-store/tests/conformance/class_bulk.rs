@@ -122,16 +122,21 @@ async fn attendance_counts_launches_of_a_class_by_person() {
         }
         assert_eq!(store.attendance(&class, None).await.unwrap(), []);
         let first = created(store.launch_own(&of_class(2, "bob@example.org"), &NO_LIMITS, None).await.unwrap());
-        let last = created(store.launch_own(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
+        let mut last = created(store.launch_own(&of_class(2, "carol@example.org"), &NO_LIMITS, None).await.unwrap());
         let ended = ended(&store, &first, 60).await;
         let found = store.attendance(&class, None).await.unwrap();
         let found: Vec<_> =
             found.iter().map(|one| (one.email.as_str(), one.workshops, one.last_end, one.is_active)).collect();
         assert_eq!(found, [("bob@example.org", 1, ended.ended_at, false), ("carol@example.org", 1, None, true)]);
         // A workshop that is ending has no end yet: its owner is still there.
-        store.change_instance(&last, &ending(&last), &by_the_service()).await.unwrap().expect("no concurrent change");
-        let found = store.attendance(&class, None).await.unwrap();
-        assert!(found.iter().any(|one| one.email.as_str() == "carol@example.org" && one.is_active), "{found:?}");
+        use InstanceState::{Failed, Queued, Running, Starting, Suspended, Terminated, Terminating};
+        let there = [Queued, Starting, Running, Terminating].map(|state| (state, true));
+        for (state, is_active) in there.into_iter().chain([Suspended, Failed, Terminated].map(|state| (state, false))) {
+            last = changed(&store, &last, |row| row.state = state).await;
+            let found = store.attendance(&class, None).await.unwrap();
+            let of_carol = found.iter().find(|one| one.email.as_str() == "carol@example.org").unwrap();
+            assert_eq!(of_carol.is_active, is_active, "{state:?}");
+        }
     })
     .await;
 }

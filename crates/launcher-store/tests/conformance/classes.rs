@@ -1,7 +1,7 @@
 //! Tests of classes: only members and admins find them, and their scope has the instances of their templates only.
 
 use launcher_domain::{
-    Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, Instance,
+    Activity, ActivityAction, Caller, Class, ClassAccess, ClassContent, ClassLimits, ClassRole, EndReason, Instance,
     InstanceState, MemberSource, Membership, Template,
 };
 use launcher_store::{ActivityFilter, InstanceFilter, LaunchOutcome, LaunchRules, MemberChange, Store, StoreError};
@@ -126,7 +126,8 @@ async fn class_keeps_a_teacher() {
         assert_eq!(access(&store, &alice(), &class).await.unwrap().role(), Some(ClassRole::Teacher));
         let successor = membership(&class, "bob@example.org", MemberSource::Roster, ClassRole::Teacher);
         let changes = [MemberChange::Set { membership: demoted }, MemberChange::Set { membership: successor }];
-        store.change_members(&class, &changes, &admin(), at(50)).await.unwrap();
+        let members = store.change_members(&class, &changes, &admin(), at(50)).await.unwrap();
+        assert!(members.iter().all(|member| member.joined_at == at(0)), "a new role is no new joining: {members:?}");
     })
     .await;
 }
@@ -261,6 +262,39 @@ async fn limits_of_a_class_are_exact_under_concurrent_launches() {
             }
         }
         assert_eq!(launched, 7);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn limits_of_a_class_count_only_unfinished_instances() {
+    on_every_engine(async |store| {
+        let class = created_class(&store, 2, "alice@example.org", "bob@example.org").await;
+        let limits = |max_workshops, max_of_owner| LaunchRules {
+            class: Some(ClassLimits {
+                class_id: class.class_id,
+                max_workshops,
+                max_of_owner,
+                needs_member: false,
+                queue_weight: 1,
+            }),
+            ..NO_LIMITS
+        };
+        let mut row = created(store.launch_own(&of_class(2, "bob@example.org"), &NO_LIMITS, None).await.unwrap());
+        for state in InstanceState::ALL {
+            for end_reason in [None, Some(EndReason::Owner), Some(EndReason::Failed)] {
+                row = changed(&store, &row, |row| (row.state, row.end_reason) = (state, end_reason)).await;
+                for (rules, is_of_owner) in [(limits(None, Some(1)), true), (limits(Some(1), None), false)] {
+                    let outcome = store.launch_own(&of_class(2, "bob@example.org"), &rules, None).await.unwrap();
+                    if row.counts_against_limit() {
+                        let refused = LaunchOutcome::ClassLimitReached { limit: 1, is_of_owner };
+                        assert_eq!(outcome, refused, "{state:?} {end_reason:?}");
+                    } else {
+                        ended(&store, &created(outcome), 60).await;
+                    }
+                }
+            }
+        }
     })
     .await;
 }

@@ -1,11 +1,12 @@
 //! Tests of join links: a link admits exactly its seats, and a class has one link.
 
-use launcher_domain::{ActivityAction, Class, ClassContent, JoinLink, JoinRefusal, JoinRules, MemberSource};
+use launcher_domain::class::MAX_MEMBERS;
+use launcher_domain::{ActivityAction, Class, ClassContent, ClassRole, JoinLink, JoinRefusal, JoinRules, MemberSource};
 use launcher_store::{ActivityFilter, JoinOutcome, MemberChange, Page, Store};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
-use crate::classes::created_class;
+use crate::classes::{class, created_class, membership};
 use crate::support::*;
 
 pub(crate) fn link(class: &Class, number: u128, code: &str, rules: &Value) -> JoinLink {
@@ -55,6 +56,36 @@ async fn link_admits_exactly_its_seats() {
             JoinOutcome::Joined(Box::new(class.clone()))
         );
         assert_eq!(join(&store, "abcdefghik", "bob@example.org", 91).await, JoinOutcome::Unknown);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn link_admits_up_to_the_maximum_of_members() {
+    on_every_engine(async |store| {
+        let class = class(2);
+        let of_number = |number: usize| match number {
+            0 => membership(&class, "alice@example.org", MemberSource::Roster, ClassRole::Teacher),
+            _ => membership(&class, &format!("s{number}@example.org"), MemberSource::Roster, ClassRole::Student),
+        };
+        let members: Vec<_> = (0..MAX_MEMBERS - 1).map(of_number).collect();
+        store.create_class(&class, &members, &[], &admin(), None).await.unwrap();
+        let stored = link(&class, 1, "abcdefghij", &json!({}));
+        assert!(store.replace_join_link(&class, Some(&stored), &alice(), at(0)).await.unwrap());
+        assert_eq!(
+            join(&store, &stored.code, "bob@example.org", 50).await,
+            JoinOutcome::Joined(Box::new(class.clone())),
+            "the last place"
+        );
+        let refused = JoinOutcome::Refused(JoinRefusal::ClassFull);
+        assert_eq!(join(&store, &stored.code, "carol@example.org", 51).await, refused);
+        let remove = MemberChange::Remove { email: email("bob@example.org") };
+        store.change_members(&class, &[remove], &alice(), at(11)).await.unwrap();
+        assert_eq!(
+            join(&store, &stored.code, "carol@example.org", 52).await,
+            JoinOutcome::Joined(Box::new(class.clone())),
+            "a former member takes no place"
+        );
     })
     .await;
 }

@@ -21,6 +21,7 @@ async fn suspended(store: &Store, draft: &Instance, uid: &str) -> Instance {
     let starting = store.observe_instance(&starting.k8s_name).await.unwrap().unwrap();
     let running = changed(store, &starting, |row| {
         (row.state, row.started_at, row.expires_at) = (InstanceState::Running, Some(at(2)), Some(at(7202)));
+        row.restarted_at = Some(at(4));
         row.report.last_crash = Some(Crash { at: at(5), code: FailureCode::Crashed, files_lost: false });
     })
     .await;
@@ -60,6 +61,12 @@ async fn resumed_instance_is_the_last_in_the_queue_with_its_name_and_volume() {
         assert_eq!((after.started_at, after.expires_at), (None, None));
         assert!(before.report.last_crash.is_some(), "of the former run");
         assert_eq!(after.report, Report::default());
+        let decided = before.resume(at(600)).unwrap().unwrap();
+        assert_eq!(
+            after,
+            Instance { revision: after.revision, ..decided },
+            "each field that a resume changes is stored"
+        );
         assert_eq!(store.observe_instance(&after.k8s_name).await.unwrap().as_ref(), Some(&after));
         assert_eq!(store.dispatch_pending(0, 100).await.unwrap().instances, [], "a queued instance has no Workshop");
 
@@ -162,7 +169,8 @@ async fn secret_parameters_survive_the_suspension_until_the_end() {
         wanted.parameters.insert("TOKEN".to_owned(), None);
         let queued = created(store.launch(None, &wanted, &secrets, &NO_LIMITS, None).await.unwrap());
         let mut row = queued;
-        for state in [InstanceState::Running, InstanceState::Suspending, InstanceState::Suspended] {
+        use InstanceState::{Queued, Running, Starting, Suspended, Suspending};
+        for state in [Queued, Starting, Running, Suspending, Suspended] {
             row = changed(&store, &row, |row| row.state = state).await;
             assert_eq!(store.dispatch_secrets(row.instance_id).await.unwrap(), secrets, "{state:?}");
         }

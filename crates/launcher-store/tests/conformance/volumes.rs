@@ -156,6 +156,9 @@ async fn new_volume_beyond_the_limit_of_its_owner_is_refused() {
         assert_eq!(limited(home()).await, LaunchOutcome::StorageLimitReached { limit_gib: 9 }, "5Gi and 5Gi");
         assert_eq!(names(&store, None).await, [volume_name(1)], "a refused launch creates no volume");
         created(limited(draft("bob@example.org", StorageKind::Home, 3)).await);
+        let exact = LaunchRules { max_storage_gib: Some(10), ..NO_LIMITS };
+        let second = draft("bob@example.org", StorageKind::Kept, 4);
+        created(store.launch_own(&second, &exact, None).await.unwrap());
         let smaller = LaunchRules { max_storage_gib: Some(1), ..NO_LIMITS };
         let again = created(store.launch_own(&kept(), &smaller, None).await.unwrap());
         assert_eq!(again.volume, Some(volume_name(1)), "an existing volume is never refused");
