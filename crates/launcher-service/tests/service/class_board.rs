@@ -130,7 +130,9 @@ async fn attendance_has_launches_of_each_person_in_the_class_only() {
     assert_eq!((found.email.as_str(), found.workshops, found.is_active), ("alice@example.org", 2, true));
     assert_eq!((found.first_launch, found.last_end), (ended.created_at, ended.ended_at));
     assert_eq!(world.launcher.present(&class).await.unwrap(), attendance);
-    world.clock.advance(Duration::from_hours(25));
+    world.clock.advance(Duration::from_hours(23));
+    assert_eq!(world.launcher.present(&class).await.unwrap().len(), 1);
+    world.clock.advance(Duration::from_hours(2));
     assert!(world.launcher.present(&class).await.unwrap().is_empty(), "present in the last 24 hours");
     world.launcher.attendance(&alice).await.unwrap_err();
 }

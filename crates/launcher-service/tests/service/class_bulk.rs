@@ -90,6 +90,13 @@ async fn launch_for_a_class_keeps_the_limits_of_class_and_students() {
             BulkOutcome::Refused(ServiceError::ClassLimitReached { limit: 1, is_of_caller: false }),
         ]
     ));
+    let admin = world.access("admin", &class).await.unwrap();
+    let results = world.launcher.launch_for_class(&admin, template.template_id).await.unwrap();
+    let of_alice = &results[0].outcome;
+    assert!(
+        matches!(of_alice, BulkOutcome::Refused(ServiceError::InstanceLimitReached { limit: 1, held: 1, .. })),
+        "a launch by an admin has the limits of the student: {of_alice:?}"
+    );
     let asks = with(
         body("Exercise 2"),
         &json!({ "parameters": [{ "name": "KEY", "label": "Key", "kind": "text", "required": true }] }),
@@ -97,6 +104,21 @@ async fn launch_for_a_class_keeps_the_limits_of_class_and_students() {
     let asks = world.launcher.create_template(&class, &asks).await.unwrap();
     let refused = world.launcher.launch_for_class(&class, asks.template_id).await;
     assert!(matches!(refused, Err(ServiceError::Invalid(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn launch_for_a_class_keeps_the_limit_of_each_student() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice", "bob"]).await;
+    let (first, second) = (world.class_template(&class).await, world.class_template(&class).await);
+    let limited = json!({ "name": "x", "max_workshops_per_member": 1 });
+    let class = world.launcher.update_class(&class, limited.as_object().unwrap(), None).await.unwrap();
+    world.ready_in(&class, &first, "alice").await;
+    let results = world.launcher.launch_for_class(&class, second.template_id).await.unwrap();
+    assert!(matches!(
+        results.iter().map(|result| &result.outcome).collect::<Vec<_>>()[..],
+        [BulkOutcome::Refused(ServiceError::ClassLimitReached { limit: 1, is_of_caller: true }), BulkOutcome::Done]
+    ));
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
 use launcher_domain::lifetime::Bound;
-use launcher_domain::{ClassAccess, ClassRole, EndReason, InstanceState, Template};
+use launcher_domain::{ClassAccess, ClassRole, Clock, EndReason, InstanceState, JsonObject, Template};
 use launcher_service::{
     InstanceFilter, LaunchRequest, Limits, MemberDraft, NewClass, Page, ServiceError, TemplateUpdate,
 };
+use launcher_store::MemberChange;
 use serde_json::json;
 
 use crate::{World, body, caller, with};
@@ -163,6 +164,26 @@ async fn removed_student_loses_the_class_and_its_workshops() {
 }
 
 #[tokio::test]
+async fn repeated_removal_ends_the_workshops_that_an_interrupted_one_left() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice", "bob"]).await;
+    let template = world.class_template(&class).await.template_id;
+    let mut names = Vec::new();
+    for who in ["alice", "bob"] {
+        let access = world.access(who, &class).await.unwrap();
+        let launched = world.launcher.launch(&access, template, &LaunchRequest::default()).await.unwrap();
+        names.push(launched.listed.instance.k8s_name);
+    }
+    // The first request was interrupted after the change of the members.
+    let (admin, email) = (world.access("admin", &class).await.unwrap(), caller("alice").email().clone());
+    let removal = MemberChange::Remove { email: email.clone() };
+    world.store.change_members(class.class(), &[removal], &caller("admin"), world.clock.now()).await.unwrap();
+    world.launcher.remove_member(&admin, &email).await.unwrap();
+    let ends = async |name: &String| world.launcher.instance(&caller("admin"), name).await.unwrap().instance.end_reason;
+    assert_eq!((ends(&names[0]).await, ends(&names[1]).await), (Some(EndReason::Admin), None));
+}
+
+#[tokio::test]
 async fn changed_roster_removes_only_people_of_the_roster_and_ends_their_workshops() {
     let world = World::new().await;
     let class = world.class("tina", &["alice", "bob"]).await;
@@ -187,6 +208,12 @@ async fn changed_roster_removes_only_people_of_the_roster_and_ends_their_worksho
     let untouched = world.launcher.instance(&caller("carl"), &own.k8s_name).await.unwrap().instance;
     assert_eq!(untouched.end_reason, None, "a person who was never a member");
     world.launcher.change_roster(&class, Vec::new(), &emails).await.unwrap();
+
+    let link = world.launcher.create_join_link(&class, &JsonObject::new()).await.unwrap();
+    world.launcher.join(&caller("dora"), &link.code).await.unwrap();
+    let dora = caller("dora").email().clone();
+    let members = world.launcher.change_roster(&class, Vec::new(), std::slice::from_ref(&dora)).await.unwrap();
+    assert!(members.iter().any(|member| member.email == dora), "a person who joined by a link");
 }
 
 #[tokio::test]
@@ -221,7 +248,15 @@ async fn only_admins_raise_limits_and_change_the_slug_of_a_class() {
         let Err(ServiceError::Invalid(errors)) = update(&class, body.clone()).await else { panic!("{body}") };
         assert_eq!(errors.iter().map(|error| error.pointer.as_str()).collect::<Vec<_>>(), [pointer]);
     }
-    update(&class, json!({ "name": "y", "max_workshops": 4 })).await.unwrap();
+    let lower = json!({ "name": "y", "max_workshops": 4, "max_workshops_per_member": 2 });
+    let class = update(&class, lower.clone()).await.unwrap();
+    for (field, value) in
+        [("max_workshops_per_member", json!(null)), ("max_workshops_per_member", json!(3)), ("queue_weight", json!(2))]
+    {
+        let mut raised = lower.clone();
+        raised[field] = value;
+        assert_eq!(pointers(update(&class, raised).await), [format!("/{field}")]);
+    }
 }
 
 #[tokio::test]
@@ -247,7 +282,7 @@ async fn only_admins_set_pod_template_and_secret_of_class_template() {
     let home = with(body("Home"), &json!({ "storage": { "kind": "home", "path": "/data" } }));
     let admin = world.access("admin", &class).await.unwrap();
     assert!(matches!(world.launcher.create_template(&class, &baseline).await, Err(ServiceError::Invalid(_))));
-    world.launcher.create_template(&admin, &baseline).await.unwrap();
+    let of_admin = world.launcher.create_template(&admin, &baseline).await.unwrap().template_id;
     for access in [&class, &admin] {
         let Err(ServiceError::Invalid(errors)) = world.launcher.create_template(access, &home).await else {
             panic!("a class would get the files of other workshops");
@@ -258,6 +293,8 @@ async fn only_admins_set_pod_template_and_secret_of_class_template() {
     let template = world.launcher.create_template(&admin, &body).await.unwrap();
     let update = |body| launcher_service::TemplateUpdate { body, expected_version: None };
     let renamed = with(body.clone(), &json!({ "name": "Renamed" }));
+    let kept = with(baseline, &json!({ "name": "Renamed" }));
+    world.launcher.update_template(&class, of_admin, update(kept)).await.unwrap();
     let id = template.template_id;
     world.launcher.update_template(&class, id, update(renamed)).await.unwrap();
     let moved = with(body, &source("evil.example.org"));
@@ -277,6 +314,9 @@ async fn person_who_tries_many_wrong_codes_waits() {
     }
     let refused = world.launcher.join(&alice, &link.code).await;
     let Err(ServiceError::TooManyJoinCodes { retry_after }) = refused else { panic!("{refused:?}") };
+    for _ in 0..30 {
+        world.launcher.invitation(&bob, &link.code).await.unwrap();
+    }
     assert_eq!(world.launcher.join(&bob, &link.code).await.unwrap().role(), Some(ClassRole::Student), "another person");
     world.clock.advance(std::time::Duration::from_secs(retry_after.into()));
     assert_eq!(world.launcher.join(&alice, &link.code).await.unwrap().role(), Some(ClassRole::Student));

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use launcher_domain::clock::SystemEntropy;
 use launcher_domain::{ClassAccess, FieldRule, Instance, InstanceState, StartStep, Template, TemplatePolicy};
 use launcher_fleet::Fleet;
-use launcher_service::{Fleets, LaunchRequest, Launcher, Limits, NewClass, ServiceError};
+use launcher_service::{ClaimError, Fleets, LaunchRequest, Launcher, Limits, NewClass, ServiceError};
+use launcher_store::Store;
 use launcher_testkit::{FakeFleet, eventually};
 use serde_json::{Value, json};
 
 use crate::volumes::body_with_storage;
-use crate::{World, body, caller};
+use crate::{World, body, caller, database};
 
 const NAMESPACE: &str = "class-a";
 
@@ -19,12 +20,17 @@ async fn world(limits: Limits) -> (World, FakeFleet) {
     let mut world = World::with(limits).await;
     let of_class = FakeFleet::new(world.clock.clone(), false);
     world.kill().await;
-    let of_classes = [(NAMESPACE.to_owned(), Arc::new(of_class.clone()) as Arc<dyn Fleet>)].into();
-    let (store, clock, entropy) = (world.store.clone(), world.clock.clone(), Arc::new(SystemEntropy));
-    let fleets = Fleets::from(Arc::new(world.fleet.clone())).with_classes(of_classes);
-    world.launcher = Launcher::new(store, fleets, clock, entropy, limits, TemplatePolicy::default(), None);
+    world.launcher = launcher(&world, world.store.clone(), &of_class);
     world.start();
     (world, of_class)
+}
+
+/// Returns a service with this database, the fleet of the world, and that of the namespace.
+fn launcher(world: &World, store: Store, of_class: &FakeFleet) -> Launcher {
+    let of_classes = [(NAMESPACE.to_owned(), Arc::new(of_class.clone()) as Arc<dyn Fleet>)].into();
+    let fleets = Fleets::from(Arc::new(world.fleet.clone())).with_classes(of_classes);
+    let (clock, entropy) = (world.clock.clone(), Arc::new(SystemEntropy));
+    Launcher::new(store, fleets, clock, entropy, world.limits, TemplatePolicy::default(), None)
 }
 
 impl World {
@@ -173,4 +179,18 @@ async fn class_whose_namespace_the_settings_do_not_name_any_more_launches_nothin
     let alice = world.access("alice", &class).await.unwrap();
     let refused = world.launcher.launch(&alice, template.template_id, &LaunchRequest::default()).await;
     assert!(matches!(&refused, Err(ServiceError::FleetUnavailable(_))), "{refused:?}");
+}
+
+#[tokio::test]
+async fn new_database_is_refused_when_the_fleet_of_a_namespace_has_workshops() {
+    let (world, of_class) = world(Limits::default()).await;
+    let class = world.class_in_namespace().await;
+    let template = world.class_template(&class).await;
+    let name = world.launch_in(&class, &template, "alice").await.k8s_name;
+    ready(&world, &of_class, &name).await;
+    assert_eq!(world.fleet.names(), [""; 0]);
+    let directory = tempfile::tempdir().unwrap();
+    let new = Store::open(&database(&directory)).await.unwrap();
+    let refused = launcher(&world, new, &of_class).claim_fleet().await.unwrap_err();
+    assert!(matches!(refused, ClaimError::NewDatabase { workshops: 1 }), "{refused}");
 }

@@ -491,6 +491,9 @@ async fn damaged_archive_is_no_complete_one() {
         let saved = world.snapshots.as_ref().unwrap().saved_files();
         let files = saved.open(&earlier.instance_id.to_string()).await.unwrap();
         assert!(files.try_collect::<Vec<_>>().await.is_err());
+        let (alice, zip) = (caller("alice"), ArchiveFormat::Zip);
+        let (_, zip) = world.launcher.download_snapshot(&alice, earlier.instance_id, zip).await.unwrap();
+        assert!(zip.try_collect::<Vec<_>>().await.is_err());
     }
 }
 

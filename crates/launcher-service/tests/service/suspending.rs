@@ -119,6 +119,38 @@ async fn suspended_instance_frees_its_place_and_a_resume_needs_one() {
 }
 
 #[tokio::test]
+async fn resume_in_a_class_needs_a_place_and_a_class_that_is_not_over() {
+    let world = World::new().await;
+    let class = world.class("tina", &["alice", "bob"]).await;
+    let template = world.launcher.create_template(&class, &body_with_storage()).await.unwrap();
+    let launch = async |who: &str| {
+        let access = world.access(who, &class).await.unwrap();
+        let launched = world.launcher.launch(&access, template.template_id, &LaunchRequest::default()).await.unwrap();
+        let name = launched.listed.instance.k8s_name;
+        world.workshop(&name).await;
+        world.fleet.ready(&name);
+        world.until(&name, InstanceState::Running).await
+    };
+    let suspended = world.suspend(&launch("alice").await).await;
+    let other = launch("bob").await.k8s_name;
+    let resume = async || world.launcher.resume(&caller("alice"), &suspended.k8s_name).await;
+    let limited = json!({ "name": "x", "max_workshops": 1 });
+    let of_teacher = world.launcher.update_class(&class, limited.as_object().unwrap(), None).await.unwrap();
+    let refused = resume().await;
+    let is_full = matches!(refused, Err(ServiceError::ClassLimitReached { limit: 1, is_of_caller: false }));
+    assert!(is_full, "{refused:?}");
+
+    world.launcher.end_in_class(&of_teacher, &other).await.unwrap();
+    world.until(&other, InstanceState::Terminated).await;
+    let archived = with(limited.as_object().unwrap().clone(), &json!({ "archived": true }));
+    let of_teacher = world.launcher.update_class(&of_teacher, &archived, None).await.unwrap();
+    let refused = resume().await;
+    assert!(matches!(refused, Err(ServiceError::ClassOver)), "{refused:?}");
+    world.launcher.update_class(&of_teacher, limited.as_object().unwrap(), None).await.unwrap();
+    world.resume(&suspended).await;
+}
+
+#[tokio::test]
 async fn late_events_about_the_former_workshop_do_not_end_the_resumed_instance() {
     let world = World::new().await;
     let template = world.kept_template().await;
