@@ -185,7 +185,7 @@ pub struct PendingWorkshops {
     pub workshops: usize,
     /// Workshops that have existed for more than a minute without a status.
     pub without_status: Vec<String>,
-    /// Workshops that have not been terminated within a minute after their expiry.
+    /// Workshops that have not been terminated within a minute after their expiry, and after the time to save their files.
     pub overdue: Vec<String>,
     /// Workshops that the launcher cannot parse.
     pub unreadable: Vec<String>,
@@ -262,7 +262,7 @@ impl PendingWorkshops {
             self.outdated.push(name.clone());
         }
         let runs = matches!(status.phase, Phase::Starting | Phase::Running);
-        if runs && workshop.spec.expiry(status.ready_at).is_some_and(passed) {
+        if runs && workshop.spec.end(status.ready_at).is_some_and(passed) {
             self.overdue.push(name);
         }
     }
@@ -270,7 +270,118 @@ impl PendingWorkshops {
 
 #[cfg(test)]
 mod tests {
-    use super::{RIGHTS, parts};
+    use std::convert::Infallible;
+
+    use http::{Request, Response};
+    use kube::Client;
+    use kube::client::Body;
+    use serde_json::{Value, json};
+    use tower::service_fn;
+
+    use super::{ExampleWorkshop, KubernetesExamination, Leader, PendingWorkshops, RIGHTS, parts};
+    use crate::port::FleetError;
+
+    /// An examination whose API server has these pages of a list, or answers each request with this status code and object.
+    fn examination(code: u16, answers: Vec<Value>) -> KubernetesExamination {
+        let service = service_fn(move |request: Request<Body>| {
+            let is_next = request.uri().query().is_some_and(|query| query.contains("continue=next"));
+            let answer = Body::from(answers[usize::from(is_next)].to_string().into_bytes());
+            async move { Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap()) }
+        });
+        KubernetesExamination::new(Client::new(service, "workshops"), "workshops")
+    }
+
+    /// A Workshop that was created at this time, with this expiry and this status.
+    fn workshop(name: &str, created: &str, expires_at: &str, status: Value) -> Value {
+        let time = |text: &str| format!("2026-01-01T{text}Z");
+        let resources = json!({ "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" });
+        json!({
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop",
+            "metadata": { "name": name, "namespace": "workshops", "creationTimestamp": time(created) },
+            "spec": {
+                "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888, "resources": resources,
+                "securityProfile": "restricted", "lifetimeSeconds": 3600, "expiresAt": time(expires_at),
+            },
+            "status": status,
+        })
+    }
+
+    #[tokio::test]
+    async fn workshops_of_all_pages_that_wait_for_an_operator_are_named() {
+        let runs = || json!({ "phase": "Running", "readyAt": "2026-01-01T10:00:00Z" });
+        let mut leaving = workshop("leaving", "11:00:00", "11:00:00", Value::Null);
+        leaving["metadata"]["deletionTimestamp"] = "2026-01-01T11:00:00Z".into();
+        let mut unreadable = workshop("unreadable", "11:00:00", "13:00:00", Value::Null);
+        unreadable["spec"]["port"] = "eighty".into();
+        let mut saving = workshop("saving", "11:00:00", "11:55:00", runs());
+        saving["spec"]["snapshot"] = json!({ "tokenSha256": "0".repeat(64), "graceSeconds": 300 });
+        let mut unsaved = saving.clone();
+        unsaved["metadata"]["name"] = "unsaved".into();
+        unsaved["spec"]["snapshot"]["graceSeconds"] = 299.into();
+        let outdated = json!({ "phase": "Running", "podOutdated": true, "url": "https://outdated.example.org/" });
+        let first = [
+            workshop("new", "12:00:00", "13:00:00", Value::Null),
+            workshop("old", "11:59:59", "13:00:00", Value::Null),
+            workshop("outdated", "11:00:00", "13:00:00", outdated),
+            leaving,
+            unreadable,
+        ];
+        let second = [
+            workshop("ending", "11:00:00", "12:00:00", runs()),
+            workshop("expired", "11:00:00", "11:59:59", runs()),
+            workshop("failed", "11:00:00", "11:00:00", json!({ "phase": "Failed" })),
+            saving,
+            unsaved,
+        ];
+        let page = |token: &str, items: &[Value]| {
+            json!({
+                "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "WorkshopList",
+                "metadata": { "continue": token }, "items": items,
+            })
+        };
+        let examination = examination(200, vec![page("next", &first), page("", &second)]);
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let expected = PendingWorkshops {
+            workshops: 10,
+            without_status: names(&["old"]),
+            overdue: names(&["expired", "unsaved"]),
+            unreadable: names(&["unreadable"]),
+            outdated: names(&["outdated"]),
+            example: Some(ExampleWorkshop {
+                name: "outdated".to_owned(),
+                url: "https://outdated.example.org/".to_owned(),
+            }),
+        };
+        assert_eq!(examination.pending_workshops("2026-01-01T12:01:00Z".parse().unwrap()).await.unwrap(), expected);
+    }
+
+    #[tokio::test]
+    async fn leader_is_absent_after_two_missed_renewals_or_the_release_of_its_lease() {
+        let renewed = "2026-01-01T12:00:00.000000Z";
+        let lease = |holder: &str| {
+            json!({
+                "apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": { "name": "workshop-operator" },
+                "spec": { "holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed },
+            })
+        };
+        let leader = async |code: u16, answer: Value, now: &str| {
+            let now = format!("2026-01-01T{now}Z").parse().unwrap();
+            examination(code, vec![answer]).leader("workshop-operator", now).await
+        };
+        let absent = Leader::Absent(Some(renewed.parse().unwrap()));
+        for (holder, now, expected) in [
+            ("one", "12:00:30", Leader::Active("one".to_owned())),
+            ("one", "12:00:31", absent.clone()),
+            ("", "12:00:01", absent),
+        ] {
+            assert_eq!(leader(200, lease(holder), now).await.unwrap(), expected, "{holder:?} at {now}");
+        }
+        let failure = |code: u16, reason: &str| json!({ "kind": "Status", "apiVersion": "v1", "code": code, "message": "no", "reason": reason });
+        assert_eq!(leader(404, failure(404, "NotFound"), "12:00:01").await.unwrap(), Leader::Absent(None));
+        assert_eq!(leader(403, failure(403, "Forbidden"), "12:00:01").await.unwrap(), Leader::Forbidden);
+        let outage = leader(503, failure(503, "ServiceUnavailable"), "12:00:01").await;
+        assert!(matches!(outage, Err(FleetError::Unavailable(_))), "{outage:?}");
+    }
 
     #[test]
     fn checked_rights_match_deploy_rbac_yaml() {
