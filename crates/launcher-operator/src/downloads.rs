@@ -360,6 +360,8 @@ mod tests {
             assert_eq!(reason(step(&was_ready(), &pods, 1)), expected, "workshop on {node:?}");
             assert!(!matches!(step(&was_ready(), &pods, 1), Step::End { pod, .. } if pod != Some(&pods[1])));
         }
+        let waiting = [pod(APP_LABEL, Some("a"), json!({})), reader(None, json!({}))];
+        assert_eq!(reason(step(&new(), &waiting, 1)), None, "the reader has no node yet");
         let mut leaving = pod(APP_LABEL, Some("b"), json!({}));
         leaving.metadata.deletion_timestamp = serde_json::from_value(json!(CREATED)).unwrap();
         assert_eq!(reason(step(&was_ready(), &[leaving, reader(Some("a"), ready("10.0.0.7"))], 1)), None);

@@ -46,6 +46,14 @@ mod tests {
     }
 
     #[test]
+    fn only_an_invalid_object_is_refused_for_ever() {
+        for code in [400, 401, 403, 404, 409, 410, 422, 429, 500, 503, 504] {
+            let error = to_fleet_error(kube::Error::Api(Status::failure("no", "Unknown").with_code(code).boxed()));
+            assert_eq!(matches!(error, FleetError::Refused(_)), [400, 422].contains(&code), "{code}: {error}");
+        }
+    }
+
+    #[test]
     fn exceeded_quota_is_not_reported_as_missing_permission() {
         const QUOTA: &str = "workshops is forbidden: exceeded quota: few, requested: count/workshops=1";
         assert!(message_of(403, QUOTA).ends_with(QUOTA), "{}", message_of(403, QUOTA));

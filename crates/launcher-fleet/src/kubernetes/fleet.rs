@@ -238,6 +238,7 @@ mod tests {
     use std::convert::Infallible;
     use std::sync::Mutex;
 
+    use futures_util::stream;
     use http::{Method, Request, Response};
     use http_body_util::BodyExt;
     use kube::client::Body;
@@ -323,6 +324,85 @@ mod tests {
         let (fleet, calls) = fleet(Some(ours()), 200);
         assert!(matches!(fleet.delete_volume("database").await, Err(FleetError::Refused(_))));
         assert_eq!(methods(&calls), Vec::<Method>::new());
+    }
+
+    /// A Workshop of this name and uid.
+    fn workshop(name: &str, uid: &str) -> Value {
+        json!({
+            "apiVersion": "workshoplauncher.dev/v1alpha1", "kind": "Workshop",
+            "metadata": { "name": name, "namespace": "workshops", "uid": uid, "resourceVersion": "1" },
+            "spec": {
+                "owner": "alice@example.org", "image": "app:1", "appType": "custom", "port": 8888,
+                "resources": { "cpuRequest": "1", "cpuLimit": "1", "memoryRequest": "1Gi", "memoryLimit": "1Gi" },
+                "securityProfile": "restricted", "lifetimeSeconds": 3600,
+            },
+        })
+    }
+
+    /// A Workshop whose spec cannot be parsed.
+    fn unreadable() -> Value {
+        let mut workshop = workshop("lab-a", "1");
+        workshop["spec"]["port"] = "eighty".into();
+        workshop
+    }
+
+    #[tokio::test]
+    async fn refused_change_of_a_workshop_that_is_gone_is_no_refusal_of_its_spec() {
+        let known: Workshop = serde_json::from_value(workshop("lab-a", "1")).unwrap();
+        for code in [409, 422] {
+            for live in [None, Some(workshop("lab-a", "2"))] {
+                let (fleet, _) = fleet(live, code);
+                let error = fleet.apply(&known).await.unwrap_err();
+                assert!(matches!(&error, FleetError::Unavailable(problem) if problem == GONE), "{code}: {error}");
+            }
+        }
+        for live in [workshop("lab-a", "1"), unreadable()] {
+            let (fleet, _) = fleet(Some(live), 422);
+            assert!(matches!(fleet.apply(&known).await, Err(FleetError::Refused(_))), "its spec is refused");
+        }
+    }
+
+    #[tokio::test]
+    async fn deletion_that_conflicts_has_ended_only_if_the_workshop_is_gone() {
+        let deleted = async |live: Option<Value>, uid: Option<&str>| {
+            let (fleet, _) = fleet(live, 409);
+            fleet.delete("lab-a", uid).await
+        };
+        for live in [None, Some(workshop("lab-a", "2"))] {
+            assert!(matches!(deleted(live, Some("1")).await, Ok(Deletion::Gone)));
+        }
+        for live in [workshop("lab-a", "1"), unreadable()] {
+            assert!(matches!(deleted(Some(live.clone()), Some("1")).await, Err(FleetError::Unavailable(_))));
+            assert!(matches!(deleted(Some(live), None).await, Err(FleetError::Unavailable(_))));
+        }
+    }
+
+    #[tokio::test]
+    async fn unreadable_workshop_is_not_a_missing_one() {
+        let (fleet, _) = fleet(Some(unreadable()), 200);
+        assert!(matches!(fleet.get("lab-a").await, Err(FleetError::Refused(_))));
+    }
+
+    #[tokio::test]
+    async fn relist_has_only_the_readable_workshops_of_the_last_list() {
+        let object = |workshop: Value| serde_json::from_value::<Guarded>(workshop).unwrap();
+        let events = [
+            Event::Init,
+            Event::InitApply(object(workshop("lab-gone", "1"))),
+            // The list was interrupted, and begins again.
+            Event::Init,
+            Event::InitApply(object(unreadable())),
+            Event::InitApply(object(workshop("lab-b", "2"))),
+            Event::InitDone,
+            Event::Apply(object(unreadable())),
+            Event::Delete(object(workshop("lab-b", "2"))),
+            Event::Init,
+            Event::InitDone,
+        ];
+        let events: Vec<_> = to_fleet_events(stream::iter(events.map(Ok))).collect().await;
+        let known: Workshop = serde_json::from_value(workshop("lab-b", "2")).unwrap();
+        let deleted = FleetEvent::Deleted(Box::new(known.clone()));
+        assert_eq!(events, [FleetEvent::Relisted(vec![known]), deleted, FleetEvent::Relisted(Vec::new())]);
     }
 
     #[tokio::test]

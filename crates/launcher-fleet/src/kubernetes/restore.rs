@@ -207,14 +207,24 @@ mod tests {
 
     /// A fleet with a Workshop that waits at this address.
     fn fleet(address: SocketAddr, saved: Saved) -> (KubernetesFleet, Current) {
+        fleet_after(0, address, saved)
+    }
+
+    /// The same fleet, whose API server does not answer the first requests.
+    fn fleet_after(outages: usize, address: SocketAddr, saved: Saved) -> (KubernetesFleet, Current) {
         let mut waiting = workshop(&token().digest().to_string());
         waiting["status"] = json!({ "phase": "Starting", "restoreAddress": address.to_string() });
         let current: Current = Arc::new(Mutex::new(Some(waiting)));
-        let known = current.clone();
+        let (known, requests) = (current.clone(), AtomicUsize::new(0));
         let service = service_fn(move |_: Request<Body>| {
-            let missing =
-                json!({ "kind": "Status", "apiVersion": "v1", "code": 404, "message": "no", "reason": "NotFound" });
-            let (code, answer) = known.lock().unwrap().clone().map_or((404, missing), |found| (200, found));
+            let failure = |code: u16, reason: &str| {
+                (code, json!({ "kind": "Status", "apiVersion": "v1", "code": code, "message": "no", "reason": reason }))
+            };
+            let (code, answer) = if requests.fetch_add(1, Ordering::SeqCst) < outages {
+                failure(503, "ServiceUnavailable")
+            } else {
+                known.lock().unwrap().clone().map_or_else(|| failure(404, "NotFound"), |found| (200, found))
+            };
             let answer = Body::from(answer.to_string().into_bytes());
             async move { Ok::<_, Infallible>(Response::builder().status(code).body(answer).unwrap()) }
         });
@@ -239,6 +249,11 @@ mod tests {
 
     /// Serves one connection as the pod with this digest.
     async fn receive(listener: &TcpListener, digest: TokenDigest) -> Received {
+        receive_and_answer(listener, digest, &PLACED).await
+    }
+
+    /// Serves one connection as the pod with this digest, which sends this answer to a complete archive.
+    async fn receive_and_answer(listener: &TcpListener, digest: TokenDigest, answer: &[u8]) -> Received {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut challenge = [0; PROOF_BYTES];
         stream.read_exact(&mut challenge).await.unwrap();
@@ -262,7 +277,7 @@ mod tests {
                 FrameKind::Files => files.push_str(&text),
                 FrameKind::Failure => return Received::Failure(text),
                 FrameKind::End => {
-                    stream.write_all(&PLACED).await.unwrap();
+                    stream.write_all(answer).await.unwrap();
                     return Received::Files(files);
                 }
             }
@@ -283,6 +298,35 @@ mod tests {
         let pod = async { [receive(&listener, digest).await, receive(&listener, digest).await] };
         let ((), received) = tokio::join!(fleet.send_saved_files("lab-a", &sending), pod);
         assert_eq!(received, [Received::Broken("one".to_owned()), Received::Files("onetwo".to_owned())]);
+    }
+
+    #[tokio::test]
+    async fn files_are_sent_again_until_the_pod_has_placed_them() {
+        let other = PLACED.map(|byte| !byte);
+        for answer in [b"".as_slice(), &other] {
+            let (listener, address) = listener().await;
+            let (fleet, _) = fleet(address, saved(0));
+            let (sending, digest) = (token(), token().digest());
+            let pod = async { [receive_and_answer(&listener, digest, answer).await, receive(&listener, digest).await] };
+            let sent = || Received::Files("onetwo".to_owned());
+            tokio::select! {
+                biased;
+                received = pod => assert_eq!(received, [sent(), sent()]),
+                () = fleet.send_saved_files("lab-a", &sending) => panic!("the pod has not placed the files"),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn files_are_sent_after_an_outage_of_the_api_server() {
+        let (listener, address) = listener().await;
+        let (fleet, _) = fleet_after(1, address, saved(0));
+        let (sending, digest) = (token(), token().digest());
+        tokio::select! {
+            biased;
+            received = receive(&listener, digest) => assert_eq!(received, Received::Files("onetwo".to_owned())),
+            () = fleet.send_saved_files("lab-a", &sending) => panic!("the Workshop waits"),
+        }
     }
 
     #[tokio::test]
